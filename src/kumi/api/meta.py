@@ -1,0 +1,144 @@
+"""The parts that every object has (apimachinery's meta/v1): metadata, owner references, conditions, selectors.
+
+All are partial views: they decode only what Kumi reads, and are never encoded back over a stored object.
+Times are RFC 3339 strings in whole seconds, as the API has them; `parse_time` gives milliseconds.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from msgspec import Struct, field
+
+from kumi.api.wire import JsonObject
+
+EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+class View(Struct, rename="camel", gc=False, kw_only=True):
+    """Base of all partial views of API objects."""
+
+
+class OwnerReference(View):
+    """Who an object belongs to; `controller` marks the one that manages it."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class ObjectMeta(View):
+    """metadata of an object."""
+
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: str | None = None
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    owner_references: list[OwnerReference] = []
+    finalizers: list[str] = []
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The owner that manages this object, if any."""
+        return next((o for o in self.owner_references if o.controller), None)
+
+
+class Object(View):
+    """Base of every kind's view."""
+
+    api_version: str = ""
+    kind: str = ""
+    metadata: ObjectMeta = field(default_factory=ObjectMeta)
+
+    @property
+    def key(self) -> str:
+        """`namespace/name`, or `name` for a cluster-scoped object: unique within its kind, the last word of every sort."""
+        m = self.metadata
+        return f"{m.namespace}/{m.name}" if m.namespace else m.name
+
+
+class Condition(View):
+    """meta/v1 Condition, and the older kinds' conditions with their extra times."""
+
+    type: str = ""
+    status: str = "Unknown"
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+    last_update_time: str | None = None
+    last_probe_time: str | None = None
+    observed_generation: int | None = None
+
+
+class LabelSelectorRequirement(View):
+    """One term of a set-based selector: In, NotIn, Exists, DoesNotExist."""
+
+    key: str
+    operator: str
+    values: list[str] = []
+
+
+class LabelSelector(View):
+    """matchLabels and matchExpressions, all of which must hold; an empty selector selects everything."""
+
+    match_labels: dict[str, str] = {}
+    match_expressions: list[LabelSelectorRequirement] = []
+
+
+def find_condition(conditions: list[Condition], kind: str) -> Condition | None:
+    """The condition of that type, if it is there."""
+    return next((c for c in conditions if c.type == kind), None)
+
+
+def is_true(conditions: list[Condition], kind: str) -> bool:
+    """Whether the condition of that type is there with status True."""
+    found = find_condition(conditions, kind)
+    return found is not None and found.status == "True"
+
+
+def parse_time(text: str | None) -> int | None:
+    """Milliseconds since the epoch (UTC) of an RFC 3339 time; None for none. ValueError if it is not a time."""
+    if not text:
+        return None
+    moment = dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    return (moment - EPOCH) // dt.timedelta(milliseconds=1)
+
+
+def format_time(ms: int) -> str:
+    """RFC 3339 in whole seconds, as Kubernetes' metav1.Time."""
+    return (EPOCH + dt.timedelta(seconds=ms // 1000)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def format_micro_time(ms: int) -> str:
+    """RFC 3339 with microseconds, as Kubernetes' metav1.MicroTime (leases and events)."""
+    return (EPOCH + dt.timedelta(milliseconds=ms)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def owner_reference(owner: JsonObject | Object, api_version: str = "", kind: str = "") -> JsonObject:
+    """The controller owner reference that a child of `owner` carries.
+
+    A decoded view may have lost `apiVersion` and `kind` (lists omit them): pass them then.
+    """
+    if isinstance(owner, Object):
+        version, name, uid, its_kind = owner.api_version, owner.metadata.name, owner.metadata.uid, owner.kind
+    else:
+        meta = owner["metadata"]
+        version, name, uid, its_kind = owner.get("apiVersion", ""), meta["name"], meta["uid"], owner.get("kind", "")
+    return {
+        "apiVersion": api_version or version,
+        "kind": kind or its_kind,
+        "name": name,
+        "uid": uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }

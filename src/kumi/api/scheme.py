@@ -1,0 +1,131 @@
+"""The scheme: the only source of kinds. Discovery, CRDs, validation, defaulting, printer columns and types come from it.
+
+A `Kind` says everything about one kind that is not a rule of scheduling. Modules of this floor register theirs with
+`register`; `load()` imports them all once. Objects are stored in `version`; `conversions` holds, for every other served
+version, a pair of pure functions (to the stored version, from the stored version) on whole JSON objects.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from kumi.api.errors import FieldError, KumiError
+from kumi.api.meta import Object
+from kumi.api.wire import JsonObject
+
+MODULES = ("core", "batch", "scheduling", "apps", "coordination", "kueue", "kubeflow")
+"""The modules of this floor that register kinds, in the order in which discovery shows their groups."""
+
+Convert = Callable[[JsonObject], JsonObject]
+Default = Callable[[JsonObject], None]
+Validate = Callable[[JsonObject, JsonObject | None], list[FieldError]]
+Cell = Callable[[JsonObject, int], object]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of `kubectl get`. `path` is a JSONPath as in a CRD (`.spec.suspend`), or `cell` a function of
+    (object, now in ms) where a path can't say it. `priority` > 0 shows only with `-o wide`.
+    `type` is string, integer, number, boolean or date; `date` prints as an age."""
+
+    name: str
+    path: str = ""
+    type: str = "string"
+    priority: int = 0
+    description: str = ""
+    cell: Cell | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind: its names, its type, what the API does with it."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    type: type[Object]
+    namespaced: bool = True
+    singular: str = ""
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    subresources: tuple[str, ...] = ()
+    """of: status, scale, log, exec, binding, eviction"""
+    columns: tuple[Column, ...] = ()
+    schema: str = ""
+    """name of the OpenAPI definition of the stored version (kumi.api.openapi); "" derives it from `type`"""
+    default: Default | None = None
+    """fills defaults in place, on create and update, after conversion to the stored version"""
+    validate: Validate | None = None
+    """(new, old or None) -> every wrong field; sees the object after defaulting, in the stored version"""
+    conversions: dict[str, tuple[Convert, Convert]] = field(default_factory=dict)
+    """served version -> (to stored, from stored)"""
+    custom: bool = False
+    """whether a real cluster needs a CustomResourceDefinition for it"""
+    strategic: bool = True
+    """whether strategic merge patch is allowed: built-in kinds, never custom ones"""
+
+    @property
+    def api_version(self) -> str:
+        """`group/version` of the stored version, or `v1` for the core group."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def resource(self) -> str:
+        """`plural.group`, as kubectl prints it."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Every served version, the preferred one (as clients should use it) first."""
+        return (self.version, *self.conversions)
+
+
+class Scheme:
+    """Kinds by group and kind, by group and plural, and by type."""
+
+    def __init__(self) -> None:
+        self._by_kind: dict[tuple[str, str], Kind] = {}
+        self._by_plural: dict[tuple[str, str], Kind] = {}
+        self._by_type: dict[type[Object], Kind] = {}
+
+    def register(self, kind: Kind) -> Kind:
+        """Adds a kind; KumiError if its name or type is taken."""
+        if (kind.group, kind.kind) in self._by_kind or kind.type in self._by_type:
+            raise KumiError(f"kind {kind.group}/{kind.kind} is registered twice")
+        self._by_kind[kind.group, kind.kind] = kind
+        self._by_plural[kind.group, kind.plural] = kind
+        self._by_type[kind.type] = kind
+        return kind
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self._by_kind.values())
+
+    def find(self, group: str, kind: str) -> Kind | None:
+        """By group and kind (`kubeflow.org`, `PyTorchJob`)."""
+        return self._by_kind.get((group, kind))
+
+    def find_plural(self, group: str, plural: str) -> Kind | None:
+        """By group and plural (`kubeflow.org`, `pytorchjobs`)."""
+        return self._by_plural.get((group, plural))
+
+    def of(self, type_: type[Object]) -> Kind:
+        """The kind of a view type; KeyError if it has none."""
+        return self._by_type[type_]
+
+    def of_object(self, obj: JsonObject) -> Kind | None:
+        """By the object's own apiVersion and kind."""
+        group, _, _ = str(obj.get("apiVersion", "")).rpartition("/")
+        return self.find(group, str(obj.get("kind", "")))
+
+
+SCHEME = Scheme()
+
+
+def load() -> Scheme:
+    """The scheme with every module of this floor imported."""
+    for module in MODULES:
+        importlib.import_module(f"kumi.api.{module}")
+    return SCHEME

@@ -1,0 +1,103 @@
+"""What a loop is: a pure function from (view, key, now) to writes, a time to look again, and events to tell.
+
+    reconcile(view, key, now_ms) -> Outcome
+
+It is level-triggered and idempotent: it looks at what is, not at what happened, and asking twice changes nothing.
+The manager (kumi.runtime.manager) does the writes in order; a 404 on a delete and a 409 AlreadyExists on a create
+count as done, a Conflict or a lost connection puts the key back with back-off. A key is never in two hands at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+from kumi.api.meta import Object
+from kumi.api.scheme import Kind
+from kumi.api.wire import JsonObject
+from kumi.runtime.client import PatchType, Propagation
+from kumi.runtime.view import View
+
+
+@dataclass(frozen=True)
+class Create:
+    """Makes `object`; `subresource` "binding" binds a pod."""
+
+    object: JsonObject
+    subresource: str = ""
+
+
+@dataclass(frozen=True)
+class Patch:
+    """Changes what is there. Put `metadata.resourceVersion` in `body` when the decision depends on what was read."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    body: JsonObject | list[JsonObject]
+    subresource: str = ""
+    type: PatchType = "merge"
+
+
+@dataclass(frozen=True)
+class Delete:
+    """Deletes the object with that uid and no other."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    uid: str
+    grace_seconds: int | None = None
+    propagation: Propagation = "Background"
+
+
+Write: TypeAlias = Create | Patch | Delete
+
+
+@dataclass(frozen=True)
+class Note:
+    """A Kubernetes Event about `about` (an object reference: apiVersion, kind, namespace, name, uid)."""
+
+    about: JsonObject
+    reason: str
+    message: str
+    type: str = "Normal"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one look at a key leads to. `wake_at_ms`: look again then even if nothing changes."""
+
+    writes: tuple[Write, ...] = ()
+    notes: tuple[Note, ...] = ()
+    wake_at_ms: int | None = None
+
+
+NOTHING = Outcome()
+
+Keys: TypeAlias = Callable[[Object], Sequence[str]]
+"""Which keys of the loop a change of this object concerns."""
+
+
+@dataclass(frozen=True)
+class Watches:
+    """The kinds a loop reads, and for each the keys that a change concerns; `labels` are those it looks up by."""
+
+    keys: dict[type[Object], Keys]
+    labels: tuple[str, ...] = field(default=())
+
+
+class Controller(Protocol):
+    """A loop. `name` is unique and is the `reportingComponent` of its events."""
+
+    name: str
+
+    @property
+    def watches(self) -> Watches:
+        """What it reads."""
+        ...
+
+    def reconcile(self, view: View, key: str, now_ms: int) -> Outcome:
+        """One look."""
+        ...

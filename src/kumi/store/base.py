@@ -1,0 +1,103 @@
+"""The store's seam: revisions and bytes, no kinds.
+
+The model is etcd's: one counter of revisions for the whole store; every write gets the next one; a key's value is known
+by the revision that wrote it. A write is acknowledged only when it is durable. Reads see acknowledged writes only.
+
+Invariants (a state machine test holds every implementation to them):
+    no revision is used twice, and a later acknowledgement never has a smaller revision;
+    `expected` is compared and set at one moment, so of two writers that read the same revision one gets a Conflict;
+    a watcher sees every change after its revision once, in order of revision, or is told Compacted or Lagging.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import NamedTuple, Protocol
+
+from kumi.api.errors import KumiError
+
+ABSENT = 0
+"""`expected` of a create: the key must not be there."""
+
+
+class Conflict(KumiError):
+    """The key is not at the expected revision; `actual` is where it is (0: absent)."""
+
+    def __init__(self, key: str, expected: int, actual: int) -> None:
+        super().__init__(f"{key}: expected revision {expected}, found {actual}")
+        self.key, self.expected, self.actual = key, expected, actual
+
+
+class Compacted(KumiError):
+    """The revision asked for is no longer kept; `oldest` is."""
+
+    def __init__(self, revision: int, oldest: int) -> None:
+        super().__init__(f"revision {revision} is compacted, the oldest kept is {oldest}")
+        self.revision, self.oldest = revision, oldest
+
+
+class Lagging(KumiError):
+    """A watcher let more than its bound of events pile up and is cut off."""
+
+
+class StoreFailed(KumiError):
+    """The disk refused a write (full, broken): nothing of it is kept, and no later write may jump over it."""
+
+
+class Entry(NamedTuple):
+    """A key's value as of `revision`, the write that made it; `created` is the revision of its first write."""
+
+    key: str
+    value: bytes
+    revision: int
+    created: int
+
+
+class Page(NamedTuple):
+    """Entries of a prefix in key order as of `revision`. `more`: the limit cut it; `remaining`: how many are left."""
+
+    entries: list[Entry]
+    revision: int
+    more: bool
+    remaining: int
+
+
+class Change(NamedTuple):
+    """One write seen by a watcher. `value` is None for a deletion, `previous` None for a creation."""
+
+    revision: int
+    key: str
+    value: bytes | None
+    previous: bytes | None
+
+
+class Store(Protocol):
+    """Revisions and bytes. Keys are `/`-separated paths; a prefix ends in `/`."""
+
+    @property
+    def revision(self) -> int:
+        """The newest acknowledged revision."""
+        ...
+
+    def get(self, key: str) -> Entry | None:
+        """The newest acknowledged value."""
+        ...
+
+    def list(self, prefix: str, *, limit: int = 0, after: str = "", revision: int = 0) -> Page:
+        """Entries under `prefix` with key > `after`, at most `limit` (0: all), as of `revision` (0: newest).
+
+        Compacted if that revision is no longer kept."""
+        ...
+
+    async def put(self, key: str, value: bytes | None, expected: int | None = None) -> int:
+        """Writes (None deletes) and returns the new revision once durable. `expected`: the key's revision, ABSENT for
+        a create, None for whatever is there. Conflict, StoreFailed; a deletion of what is absent is a Conflict."""
+        ...
+
+    def watch(self, prefix: str, after: int) -> AsyncIterator[Change]:
+        """Every change under `prefix` with revision > `after`, then those to come. Compacted, Lagging."""
+        ...
+
+    async def compact(self, revision: int) -> None:
+        """Forgets what is older than `revision`: values that a newer write replaced, and deletions."""
+        ...
