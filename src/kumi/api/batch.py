@@ -6,7 +6,11 @@ from typing import Any
 
 from msgspec import field
 
+from kumi.api.columns.batch import JOB
+from kumi.api.defaulting.batch import default_job
 from kumi.api.meta import Condition, LabelSelector, Object, View
+from kumi.api.scheme import SCHEME, Kind
+from kumi.api.validation.batch import validate_job
 from kumi.api.wire import JsonObject
 
 
@@ -47,3 +51,20 @@ class Job(Object):
 
     spec: JobSpec = field(default_factory=JobSpec)
     status: JobStatus = field(default_factory=JobStatus)
+
+
+SCHEME.register(
+    Kind(
+        "batch",
+        "v1",
+        "Job",
+        "jobs",
+        Job,
+        categories=("all",),
+        subresources=("status",),
+        columns=JOB,
+        default=default_job,
+        validate=validate_job,
+        schema="io.k8s.api.batch.v1.Job",
+    )
+)

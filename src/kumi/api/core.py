@@ -6,7 +6,14 @@ from typing import Any
 
 from msgspec import field
 
+from kumi.api.columns import core as columns
+from kumi.api.columns.pod import POD
+from kumi.api.defaulting import core as defaults
+from kumi.api.defaulting.pod import default_pod
 from kumi.api.meta import Condition, Object, View
+from kumi.api.scheme import SCHEME, Column, Kind
+from kumi.api.validation import core as rules
+from kumi.api.validation.pod import validate_pod
 
 
 class EnvVar(View):
@@ -62,7 +69,7 @@ class Toleration(View):
 class Taint(View):
     """What a node or a flavor repels pods with."""
 
-    key: str
+    key: str = ""
     value: str = ""
     effect: str = ""
 
@@ -70,7 +77,7 @@ class Taint(View):
 class PodSchedulingGate(View):
     """A gate that keeps a pod from being scheduled."""
 
-    name: str
+    name: str = ""
 
 
 class PodSpec(View):
@@ -234,3 +241,89 @@ class Event(Object):
     count: int = 0
     first_timestamp: str | None = None
     last_timestamp: str | None = None
+
+
+class EndpointAddress(View):
+    """Where an endpoint is; `target_ref` is the pod behind it."""
+
+    ip: str = ""
+    hostname: str = ""
+    node_name: str | None = None
+    target_ref: dict[str, Any] | None = None
+
+
+class EndpointSubset(View):
+    """Addresses times ports."""
+
+    addresses: list[EndpointAddress] = []
+    not_ready_addresses: list[EndpointAddress] = []
+    ports: list[dict[str, Any]] = []
+
+
+class Endpoints(Object):
+    """v1 Endpoints: where the pods of a service are."""
+
+    subsets: list[EndpointSubset] = []
+
+
+def _register(type_: type[Object], plural: str, columns: tuple[Column, ...], **more: Any) -> None:
+    name = type_.__name__
+    SCHEME.register(Kind("", "v1", name, plural, type_, columns=columns, schema=f"io.k8s.api.core.v1.{name}", **more))
+
+
+_register(
+    Pod,
+    "pods",
+    POD,
+    short_names=("po",),
+    categories=("all",),
+    subresources=("status", "log", "exec", "binding", "eviction"),
+    default=default_pod,
+    validate=validate_pod,
+)
+_register(
+    Node,
+    "nodes",
+    columns.NODE,
+    namespaced=False,
+    short_names=("no",),
+    subresources=("status",),
+    validate=rules.validate_node,
+)
+_register(
+    Namespace,
+    "namespaces",
+    columns.NAMESPACE,
+    namespaced=False,
+    short_names=("ns",),
+    subresources=("status",),
+    validate=rules.validate_namespace,
+)
+_register(
+    Service,
+    "services",
+    columns.SERVICE,
+    short_names=("svc",),
+    categories=("all",),
+    subresources=("status",),
+    default=defaults.default_service,
+    validate=rules.validate_service,
+)
+_register(
+    Endpoints,
+    "endpoints",
+    columns.ENDPOINTS,
+    short_names=("ep",),
+    default=defaults.default_endpoints,
+    validate=rules.validate_endpoints,
+)
+_register(ConfigMap, "configmaps", columns.CONFIG_MAP, short_names=("cm",), validate=rules.validate_config_map)
+_register(Secret, "secrets", columns.SECRET, default=defaults.default_secret, validate=rules.validate_secret)
+_register(
+    ServiceAccount,
+    "serviceaccounts",
+    columns.SERVICE_ACCOUNT,
+    short_names=("sa",),
+    validate=rules.validate_service_account,
+)
+_register(Event, "events", columns.EVENT, short_names=("ev",), validate=rules.validate_event)

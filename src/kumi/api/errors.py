@@ -40,6 +40,7 @@ class FieldError(NamedTuple):
             "FieldValueForbidden": "Forbidden",
             "FieldValueTooLong": "Too long",
             "FieldValueTooMany": "Too many",
+            "FieldValueNotFound": "Not found",
         }
         head = heads.get(self.type, "Invalid value")
         shown = (

@@ -83,8 +83,8 @@ class Condition(View):
 class LabelSelectorRequirement(View):
     """One term of a set-based selector: In, NotIn, Exists, DoesNotExist."""
 
-    key: str
-    operator: str
+    key: str = ""
+    operator: str = ""
     values: list[str] = []
 
 

@@ -10,25 +10,31 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from kumi.api.errors import FieldError, KumiError
 from kumi.api.meta import Object
 from kumi.api.wire import JsonObject
 
-MODULES = ("core", "batch", "scheduling", "apps", "coordination", "kueue", "kubeflow")
+MODULES = ("core", "batch", "scheduling", "coordination", "autoscaling", "kueue_kinds", "kubeflow", "volcano")
 """The modules of this floor that register kinds, in the order in which discovery shows their groups."""
 
 Convert = Callable[[JsonObject], JsonObject]
 Default = Callable[[JsonObject], None]
 Validate = Callable[[JsonObject, JsonObject | None], list[FieldError]]
 Cell = Callable[[JsonObject, int], object]
+ViewType: TypeAlias = type[Object]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of `kubectl get`. `path` is a JSONPath as in a CRD (`.spec.suspend`), or `cell` a function of
+    """A column of `kubectl get`. `path` is a JSONPath as in a CRD (`.spec.suspend`,
+    `.status.conditions[?(@.type=='Admitted')].status`, `.status.conditions[-1:].type`), or `cell` a function of
     (object, now in ms) where a path can't say it. `priority` > 0 shows only with `-o wide`.
-    `type` is string, integer, number, boolean or date; `date` prints as an age."""
+    `type` is string, integer, number, boolean or date; `date` prints as an age (a `cell` may give the age's text itself).
+
+    NAME is not listed: the table's renderer puts it first, unless a kind lists a column `Name` itself (events show it
+    last). AGE is listed where users know it, as the date column `AGE` of this module; nothing is added for it."""
 
     name: str
     path: str = ""
@@ -38,7 +44,20 @@ class Column:
     cell: Cell | None = None
 
 
+AGE = Column("Age", ".metadata.creationTimestamp", "date")
+"""The column that nearly every kind ends with."""
+
+
 @dataclass(frozen=True)
+class ScalePaths:
+    """Where a kind with the subresource `scale` keeps its numbers, as JSONPaths of a CRD."""
+
+    spec_replicas: str
+    status_replicas: str
+    label_selector: str = ""
+
+
+@dataclass(frozen=True, eq=False)
 class Kind:
     """One kind: its names, its type, what the API does with it."""
 
@@ -46,7 +65,7 @@ class Kind:
     version: str
     kind: str
     plural: str
-    type: type[Object]
+    type: ViewType
     namespaced: bool = True
     singular: str = ""
     short_names: tuple[str, ...] = ()
@@ -62,6 +81,10 @@ class Kind:
     """(new, old or None) -> every wrong field; sees the object after defaulting, in the stored version"""
     conversions: dict[str, tuple[Convert, Convert]] = field(default_factory=dict)
     """served version -> (to stored, from stored)"""
+    served_types: dict[str, ViewType] = field(default_factory=dict)
+    """served version -> the type whose schema that version is checked against (the stored version has `type`)"""
+    scale: ScalePaths | None = None
+    """of a kind with the subresource scale"""
     custom: bool = False
     """whether a real cluster needs a CustomResourceDefinition for it"""
     strategic: bool = True

@@ -168,7 +168,9 @@ class Workload:
     """A job as the queues see it. `key` is `namespace/name`, `uid` breaks ties, `job` is for people (`PyTorchJob team-a/bert`).
 
     `active` False: held by its user. `requeue_at_ms`: back-off, not before then. `evicted`: being stopped; it keeps its
-    quota until `admission` goes."""
+    quota until `admission` goes. `queued_ms`: its time in the order of the queue where that isn't its creation (0: it is).
+    `revision`: of the object, where the source counts changes upwards (0: unknown); it is no part of what the workload is.
+    With it, State.settle tells an old sight of the workload from one in which the admission was taken away again."""
 
     key: str
     uid: str
@@ -183,6 +185,8 @@ class Workload:
     finished: bool = False
     active: bool = True
     requeue_at_ms: int = 0
+    queued_ms: int = 0
+    revision: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Layers are in the order in which an attempt meets them; the deepest layer that a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 
 
@@ -61,7 +61,9 @@ class Reason:
     """One no. Amounts are base units (see kumi.engine.model).
 
     `need` and `have` are about `resource` of `flavor` on `where` (a queue, a node, or "" for all nodes together);
-    `pods` how many of the gang could not be placed; `permanent`: it can't succeed as things are (too large for all there is)."""
+    `pods` how many of the gang could not be placed; `permanent`: it can't succeed as things are (too large for all there is).
+    For a pod on its own `detail` is what it was about (taint, selector, not ready ...) and `nodes` how many nodes said this
+    no; two reasons that differ only in `nodes` are equal."""
 
     code: Code
     resource: str = ""
@@ -72,6 +74,8 @@ class Reason:
     have: int = 0
     pods: int = 0
     permanent: bool = False
+    nodes: int = field(default=0, compare=False)
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,17 +84,21 @@ class QueuedJob(Protocol[J]):
         ...
 
     def stop_patch(self, job: J, stored: Sequence[PodSetShape]) -> JsonObject:
-        """The merge patch that suspends it and restores the templates' metadata and scheduling fields to `stored`."""
+        """The merge patch that suspends it and restores the templates' metadata and scheduling fields to `stored`.
+
+        A kind whose template can't change while it runs (batch/v1 Job) restores in a second step: asked again once the
+        job is suspended, it answers with the rest. `{}`: nothing is left to do. See kumi.jobs.workload.stop_step."""
         ...
 
 
 @dataclass(frozen=True)
 class Children:
-    """What exists of a job's children, each sorted by name."""
+    """What exists of a job's children, each sorted by name; `priorities`: the value of each PriorityClass by name."""
 
     pods: tuple[Pod, ...] = ()
     services: tuple[Service, ...] = ()
     others: tuple[Object, ...] = ()
+    priorities: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,14 @@ class Removal:
     """A child to delete."""
 
     object: Object
+
+
+@dataclass(frozen=True)
+class Alteration:
+    """A child to change by a merge patch; it is only done to the child as it was read (resourceVersion)."""
+
+    object: Object
+    body: JsonObject
 
 
 @dataclass(frozen=True)
@@ -115,10 +127,12 @@ class Said:
 
 @dataclass(frozen=True)
 class Sync:
-    """What one look at a job leads to: deletions first, then creations, then the status (None: unchanged).
+    """What one look at a job leads to, in the order in which it is done: alterations, deletions, creations, the status.
 
+    `status` is a merge patch of the job's status (None: unchanged), done only if the job is as it was read.
     `delete_job`: its time to live is over. `wake_at_ms`: look again then."""
 
+    alter: tuple[Alteration, ...] = ()
     remove: tuple[Removal, ...] = ()
     create: tuple[JsonObject, ...] = ()
     status: JsonObject | None = None
@@ -132,11 +146,15 @@ class Settings:
     """What the installation decides for all jobs.
 
     `gang_scheduler` is the training operator's flag of that name. `init_command`, where it is set, replaces the
-    image's shell loop in init containers that a kind adds (nodes that run processes have no image)."""
+    image's shell loop in init containers that a kind adds (nodes that run processes have no image); pods then also
+    carry the note of kumi.jobs.injected. `init_container` replaces that whole container: `{{.MasterAddr}}` and
+    `{{.InitContainerImage}}` in its texts stand for the name waited for and `init_image`."""
 
     gang_scheduler: str = ""
     init_image: str = "alpine:3.10"
     init_command: tuple[str, ...] = ()
+    init_tries: int = 100
+    init_container: JsonObject | None = None
     cluster_domain: str = ""
 
 
@@ -145,6 +163,10 @@ class Replicas(Protocol[J]):
 
     view_type: type[J]
     child_types: tuple[type[Object], ...]
+    name_label: str
+    """the label of a child that holds the job's name"""
+    finalizer: str
+    """what keeps a finished child from vanishing uncounted; "" if the kind has none"""
 
     def sync(self, job: J, children: Children, settings: Settings, now_ms: int) -> Sync:
         """What to make, what to delete, where it stands. Idempotent; never makes anything for a finished job."""

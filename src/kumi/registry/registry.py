@@ -2,67 +2,33 @@
 
 Keys in the store: `/group/plural/namespace/name` (cluster-scoped: `/group/plural//name`; core: group `core`). The stored
 value is the object without resourceVersion; its revision in the store is its resourceVersion.
+
+Objects that come back are shared and READ-ONLY: a change is decoded once for all who look at it.
+Objects that go in are used up: the registry may change and keep them.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import replace
 
-from kumi.api.scheme import Kind, Scheme
+from kumi.api.scheme import Scheme
 from kumi.api.wire import JsonObject, Listing, WatchEvent
+from kumi.registry import versions
+from kumi.registry.deletion import Deleting
+from kumi.registry.environment import Environment
 from kumi.registry.hooks import AdmissionHook
+from kumi.registry.kinds.lifecycle import lifecycle
+from kumi.registry.objects import Objects
+from kumi.registry.patching import Patch
+from kumi.registry.reading import Reading
+from kumi.registry.requests import DeleteOptions, FieldValidation, ListOptions, Target, WriteOptions
+from kumi.registry.subresources import Subresources
+from kumi.registry.watching import Watching
+from kumi.registry.writing import Writing
 from kumi.store.base import Store
 
-FieldValidation = Literal["Strict", "Warn", "Ignore"]
-
-
-@dataclass(frozen=True)
-class Target:
-    """What a request is about: `version` is the served version that the caller speaks ("" = stored)."""
-
-    kind: Kind
-    namespace: str = ""
-    name: str = ""
-    version: str = ""
-    subresource: str = ""
-
-
-@dataclass
-class WriteOptions:
-    """Options of create, update and patch. `warnings` is filled by the call, for Warning headers."""
-
-    dry_run: bool = False
-    field_validation: FieldValidation = "Warn"
-    field_manager: str = ""
-    force: bool = False
-    warnings: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class ListOptions:
-    """Options of list, watch and deletecollection."""
-
-    labels: str = ""
-    fields: str = ""
-    limit: int = 0
-    token: str = ""
-    revision: str = ""
-    revision_match: str = ""
-    bookmarks: bool = False
-    send_initial_events: bool = False
-
-
-@dataclass(frozen=True)
-class DeleteOptions:
-    """Options of delete. `grace_seconds` None takes the object's own."""
-
-    uid: str = ""
-    revision: str = ""
-    grace_seconds: int | None = None
-    propagation: str = ""
-    dry_run: bool = False
+__all__ = ["DeleteOptions", "FieldValidation", "ListOptions", "Registry", "Target", "WriteOptions"]
 
 
 class Registry:
@@ -75,20 +41,63 @@ class Registry:
         clock_ms: Callable[[], int],
         new_uid: Callable[[], str],
         hooks: Sequence[AdmissionHook] = (),
-    ) -> None: ...
+    ) -> None:
+        env = Environment(Objects(store), scheme, clock_ms, new_uid, tuple(hooks))
+        self.scheme, self.store = scheme, store
+        self._reading, self._watching = Reading(env), Watching(env)
+        self._writing, self._deleting = Writing(env), Deleting(env)
+        self._subresources = Subresources(env, self._writing, self._deleting)
 
-    async def get(self, target: Target) -> JsonObject: ...
+    async def get(self, target: Target) -> JsonObject:
+        """The object, or its subresource (`status`: the object; `scale`: a Scale). ApiError 404."""
+        obj = self._reading.get(target)
+        return self._subresources.read(target, obj) if target.subresource == "scale" else obj
 
-    async def list(self, target: Target, options: ListOptions) -> Listing: ...
+    async def list(self, target: Target, options: ListOptions) -> Listing:
+        """A page; namespace "" means all. ApiError 400, 410, 422, 504."""
+        return self._reading.list(target, options)
 
-    def watch(self, target: Target, options: ListOptions) -> AsyncIterator[WatchEvent]: ...
+    def watch(self, target: Target, options: ListOptions) -> AsyncIterator[WatchEvent]:
+        """Changes; the call itself refuses wrong options and revisions. ApiError 400, 410, 422, 504."""
+        return self._watching.watch(target, options)
 
-    async def create(self, target: Target, obj: JsonObject, options: WriteOptions) -> JsonObject: ...
+    async def create(self, target: Target, obj: JsonObject, options: WriteOptions) -> JsonObject:
+        """The new object; a Status for `binding` and `eviction`. ApiError 400, 403, 404, 409, 422."""
+        if target.subresource:
+            return await self._subresources.create(target, obj, options)
+        return await self._writing.create(target, obj, options)
 
-    async def update(self, target: Target, obj: JsonObject, options: WriteOptions) -> JsonObject: ...
+    async def update(self, target: Target, obj: JsonObject, options: WriteOptions) -> JsonObject:
+        """The object as it is now, or its scale. ApiError 400, 404, 409, 422."""
+        if target.subresource not in ("", "status"):
+            return await self._subresources.update(target, obj, options)
+        return await self._writing.update(target, obj, options)
 
-    async def patch(self, target: Target, content_type: str, body: object, options: WriteOptions) -> JsonObject: ...
+    async def patch(self, target: Target, content_type: str, body: object, options: WriteOptions) -> JsonObject:
+        """The object as it is now, or its scale; `body` is decoded JSON. ApiError 400, 404, 409, 413, 415, 422."""
+        patch = Patch(content_type, body)
+        if target.subresource not in ("", "status"):
+            return await self._subresources.patch(target, patch, options)
+        return await self._writing.patch(target, patch, options)
 
-    async def delete(self, target: Target, options: DeleteOptions) -> JsonObject: ...
+    async def delete(self, target: Target, options: DeleteOptions) -> JsonObject:
+        """The object where it stays for now (or its kind answers so), else a Status. ApiError 403, 404, 409, 422."""
+        answer = await self._deleting.delete(target, options)
+        if answer.get("kind") == "Status":
+            return answer
+        return versions.from_stored(target.kind, target.version, answer)
 
-    async def delete_collection(self, target: Target, options: ListOptions, delete: DeleteOptions) -> Listing: ...
+    async def finish_deletions(self) -> None:
+        """At the start of a server, before anybody else writes: ends the deletions that a crash cut in two."""
+        for kind in self.scheme:
+            if lifecycle(kind).grace is not None:
+                await self._deleting.finish(kind)
+
+    async def delete_collection(self, target: Target, options: ListOptions, delete: DeleteOptions) -> Listing:
+        """What was selected, as it was before; what others deleted meanwhile is passed over."""
+        listing = await self.list(target, options)
+        for obj in listing.items:
+            metadata = obj["metadata"]
+            one = replace(target, namespace=metadata.get("namespace", ""), name=metadata["name"])
+            await self._deleting.delete_if_there(one, delete)
+        return listing

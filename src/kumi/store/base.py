@@ -2,6 +2,7 @@
 
 The model is etcd's: one counter of revisions for the whole store; every write gets the next one; a key's value is known
 by the revision that wrote it. A write is acknowledged only when it is durable. Reads see acknowledged writes only.
+An empty store is at revision 1, as etcd's is, so that 0 can mean "none" (ABSENT) and "whatever is newest" (list).
 
 Invariants (a state machine test holds every implementation to them):
     no revision is used twice, and a later acknowledgement never has a smaller revision;
@@ -21,10 +22,13 @@ ABSENT = 0
 
 
 class Conflict(KumiError):
-    """The key is not at the expected revision; `actual` is where it is (0: absent)."""
+    """The key is not at the expected revision; `actual` is where it is (0: absent).
 
-    def __init__(self, key: str, expected: int, actual: int) -> None:
-        super().__init__(f"{key}: expected revision {expected}, found {actual}")
+    `expected` is None where any revision would have done: there is nothing to delete."""
+
+    def __init__(self, key: str, expected: int | None, actual: int) -> None:
+        wanted = "something to delete" if expected is None else f"revision {expected}"
+        super().__init__(f"{key}: expected {wanted}, found {actual or 'nothing'}")
         self.key, self.expected, self.actual = key, expected, actual
 
 
@@ -34,6 +38,14 @@ class Compacted(KumiError):
     def __init__(self, revision: int, oldest: int) -> None:
         super().__init__(f"revision {revision} is compacted, the oldest kept is {oldest}")
         self.revision, self.oldest = revision, oldest
+
+
+class FutureRevision(KumiError):
+    """The revision asked for was not given out yet; `newest` is."""
+
+    def __init__(self, revision: int, newest: int) -> None:
+        super().__init__(f"revision {revision} is in the future, the newest is {newest}")
+        self.revision, self.newest = revision, newest
 
 
 class Lagging(KumiError):
@@ -71,6 +83,20 @@ class Change(NamedTuple):
     previous: bytes | None
 
 
+class Watch(Protocol):
+    """An iterator of changes in order. When the store closes, the iteration ends."""
+
+    def __aiter__(self) -> AsyncIterator[Change]: ...
+
+    async def __anext__(self) -> Change:
+        """The next change, waited for. Lagging."""
+        ...
+
+    async def aclose(self) -> None:
+        """Ends the watch at once, whoever waits on it included. A watch that nobody holds any more ends by itself."""
+        ...
+
+
 class Store(Protocol):
     """Revisions and bytes. Keys are `/`-separated paths; a prefix ends in `/`."""
 
@@ -86,7 +112,7 @@ class Store(Protocol):
     def list(self, prefix: str, *, limit: int = 0, after: str = "", revision: int = 0) -> Page:
         """Entries under `prefix` with key > `after`, at most `limit` (0: all), as of `revision` (0: newest).
 
-        Compacted if that revision is no longer kept."""
+        Compacted if that revision is no longer kept, FutureRevision if it is not there yet."""
         ...
 
     async def put(self, key: str, value: bytes | None, expected: int | None = None) -> int:
@@ -94,10 +120,13 @@ class Store(Protocol):
         a create, None for whatever is there. Conflict, StoreFailed; a deletion of what is absent is a Conflict."""
         ...
 
-    def watch(self, prefix: str, after: int) -> AsyncIterator[Change]:
-        """Every change under `prefix` with revision > `after`, then those to come. Compacted, Lagging."""
+    def watch(self, prefix: str, after: int) -> Watch:
+        """Every change under `prefix` with revision > `after`, then those to come. Registered by the call, which
+        raises Compacted."""
         ...
 
     async def compact(self, revision: int) -> None:
-        """Forgets what is older than `revision`: values that a newer write replaced, and deletions."""
+        """Forgets what is older than `revision`: values that a newer write replaced, and deletions.
+
+        Lists at `revision` and watches after it still work. More than the newest revision means the newest."""
         ...

@@ -1,0 +1,145 @@
+"""Which object and which verb a request means.
+
+    /api/v1/...  /apis/GROUP/VERSION/...      then one of
+    PLURAL                                    all objects: list, watch, create (cluster-scoped), deletecollection (the same)
+    PLURAL/NAME                               one object: get, update, patch, delete; PLURAL/NAME/SUBRESOURCE
+    namespaces/NAMESPACE/PLURAL[/NAME[/SUBRESOURCE]]      the same within a namespace
+    watch/...                                 the old form of a watch, on all of these
+
+The verb is Kubernetes' own word: get, list, watch, create, update, patch, delete, deletecollection. A path that nothing
+serves is a 404, a verb that its resource doesn't have a 405.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import unquote
+
+from kumi.api.scheme import Kind, Scheme
+from kumi.apiserver.errors import method_not_allowed, no_such_resource
+from kumi.registry.requests import Target
+
+Verb = Literal["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
+
+NAMESPACE_SUBRESOURCES = ("status", "finalize")
+SUBRESOURCE_VERBS: dict[str, tuple[Verb, ...]] = {
+    "status": ("get", "patch", "update"),
+    "scale": ("get", "patch", "update"),
+    "finalize": ("update",),
+    "log": ("get",),
+    "binding": ("create",),
+    "eviction": ("create",),
+}
+OBJECT_VERBS: tuple[Verb, ...] = ("get", "update", "patch", "delete")
+METHODS: dict[str, Verb] = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "POST": "create"}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A verb on a target; `one` narrows a watch to the object of that name."""
+
+    verb: Verb
+    target: Target
+    one: str = ""
+
+
+def resolve(scheme: Scheme, method: str, raw_path: str, *, watch: bool) -> Call:
+    """The call of a request. `raw_path` is still percent-encoded; `watch` is the query's. ApiError 404, 405."""
+    group, version, rest = _split(raw_path)
+    old_watch = rest[:1] == ["watch"]
+    if old_watch:
+        rest = rest[1:]
+    namespace, plural, name, subresource = _parts(rest)
+    kind = scheme.find_plural(group, plural)
+    if kind is None or version not in kind.versions:
+        raise no_such_resource()
+    _check_scope(kind, namespace, name, method)
+    target = Target(kind, namespace, name, version, subresource)
+    if subresource:
+        return Call(_subresource_verb(kind, subresource, method), target)
+    if old_watch:
+        if method != "GET":
+            raise method_not_allowed()
+        return Call("watch", Target(kind, namespace, "", version), one=name)
+    if name:
+        return Call(_object_verb(method), target)
+    return Call(_collection_verb(kind, namespace, method, watch=watch), target)
+
+
+def collection_verbs(kind: Kind) -> tuple[Verb, ...]:
+    """The verbs on all objects of a kind."""
+    if not kind.group and kind.plural == "namespaces":
+        return ("create", "list", "watch")  # a namespace goes one at a time: its contents go with it
+    return ("create", "deletecollection", "list", "watch")
+
+
+def verbs_of(kind: Kind) -> list[str]:
+    """All verbs of a kind, as discovery shows them."""
+    return sorted((*OBJECT_VERBS, *collection_verbs(kind)))
+
+
+def subresources_of(kind: Kind) -> tuple[str, ...]:
+    """The subresources of a kind that are known here."""
+    return tuple(s for s in kind.subresources if s in SUBRESOURCE_VERBS)
+
+
+def _split(raw_path: str) -> tuple[str, str, list[str]]:
+    try:
+        segments = [unquote(part, errors="strict") for part in raw_path.strip("/").split("/")]
+    except UnicodeDecodeError:
+        raise no_such_resource() from None
+    if segments[0] == "api" and len(segments) > 2:
+        return "", segments[1], segments[2:]
+    if segments[0] == "apis" and len(segments) > 3 and segments[1]:
+        return segments[1], segments[2], segments[3:]
+    raise no_such_resource()
+
+
+def _parts(rest: list[str]) -> tuple[str, str, str, str]:
+    """namespace, plural, name, subresource."""
+    if any(not part for part in rest):
+        raise no_such_resource()
+    if rest[:1] == ["namespaces"] and (len(rest) > 3 or (len(rest) == 3 and rest[2] not in NAMESPACE_SUBRESOURCES)):
+        namespace, rest = rest[1], rest[2:]
+    else:
+        namespace = ""
+    if not 1 <= len(rest) <= 3:
+        raise no_such_resource()
+    plural, name, subresource = (*rest, "", "")[:3]
+    return namespace, plural, name, subresource
+
+
+def _check_scope(kind: Kind, namespace: str, name: str, method: str) -> None:
+    if namespace and not kind.namespaced:
+        raise no_such_resource()
+    if kind.namespaced and not namespace:
+        if name:
+            raise no_such_resource()
+        if method not in ("GET", "HEAD"):
+            raise method_not_allowed()
+
+
+def _subresource_verb(kind: Kind, subresource: str, method: str) -> Verb:
+    if subresource not in subresources_of(kind):
+        raise no_such_resource()
+    return _allowed(METHODS.get(method), SUBRESOURCE_VERBS[subresource])
+
+
+def _object_verb(method: str) -> Verb:
+    return _allowed(METHODS.get(method), OBJECT_VERBS)
+
+
+def _collection_verb(kind: Kind, namespace: str, method: str, *, watch: bool) -> Verb:
+    verb: Verb | None = METHODS.get(method)
+    if verb == "get":
+        verb = "watch" if watch else "list"
+    elif verb == "delete":
+        verb = "deletecollection"
+    return _allowed(verb, collection_verbs(kind))
+
+
+def _allowed(verb: Verb | None, verbs: tuple[Verb, ...]) -> Verb:
+    if verb is None or verb not in verbs:
+        raise method_not_allowed()
+    return verb

@@ -1,0 +1,153 @@
+"""The verbs: a call of the registry for each, its answer in the form that the client takes.
+
+Objects that the registry returns are shared and read-only; forms.py copies what it changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from aiohttp import web
+
+from kumi.api.fields import strict_refusal
+from kumi.api.scheme import Scheme
+from kumi.api.wire import JsonObject
+from kumi.apiserver import bodies
+from kumi.apiserver.negotiate import negotiate
+from kumi.apiserver.responses import answer
+from kumi.apiserver.routes import logs, watches
+from kumi.apiserver.routes.forms import Forms
+from kumi.apiserver.routes.options import (
+    delete_options,
+    include_object,
+    list_options,
+    number,
+    wants_watch,
+    write_options,
+)
+from kumi.apiserver.routes.paths import Call, Verb, resolve
+from kumi.apiserver.routes.streams import Streams
+from kumi.apiserver.routes.writes import Writes
+from kumi.registry.registry import Registry
+from kumi.registry.requests import WriteOptions
+from kumi.runtime.streams import LogSource
+
+BODY_KINDS = {"binding": "Binding", "eviction": "Eviction", "scale": "Scale"}
+"""subresource -> the kind of what is sent to it, where it isn't the object's own"""
+
+CALL = web.RequestKey("call", Call)
+"""where a request keeps what it asks for"""
+
+
+class Verbs:
+    """Answers every request for objects."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        scheme: Scheme,
+        streams: Streams,
+        writes: Writes,
+        logs: LogSource | None,
+        clock_ms: Callable[[], int],
+    ) -> None:
+        self._registry, self._scheme, self._streams = registry, scheme, streams
+        self._writes, self._logs, self._clock_ms = writes, logs, clock_ms
+        self._handlers: dict[Verb, Callable[[web.Request, Call], Awaitable[web.StreamResponse]]] = {
+            "get": self._get,
+            "list": self._list,
+            "watch": self._watch,
+            "create": self._create,
+            "update": self._update,
+            "patch": self._patch,
+            "delete": self._delete,
+            "deletecollection": self._delete_collection,
+        }
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        """The route of every path below a group's version."""
+        raw_path = request.rel_url.raw_path
+        call = resolve(self._scheme, request.method, raw_path, watch=wants_watch(request.query))
+        request[CALL] = call
+        return await self._handlers[call.verb](request, call)
+
+    def _forms(self, request: web.Request, call: Call) -> Forms:
+        form = negotiate(request.headers.get("Accept", ""))
+        target = call.target
+        return Forms(form, target.kind, target.version, include_object(request.query), self._clock_ms)
+
+    async def _get(self, request: web.Request, call: Call) -> web.StreamResponse:
+        if call.target.subresource == "log":
+            return await self._log(request, call)
+        forms = self._forms(request, call)
+        found = await self._registry.get(call.target)
+        return await answer(request, forms.one(found), media_type=forms.media_type)
+
+    async def _list(self, request: web.Request, call: Call) -> web.StreamResponse:
+        forms = self._forms(request, call)
+        page = await self._registry.list(call.target, list_options(request.query))
+        return await answer(request, forms.many(page), media_type=forms.media_type)
+
+    async def _watch(self, request: web.Request, call: Call) -> web.StreamResponse:
+        forms = self._forms(request, call)
+        options = list_options(request.query, call.one)
+        seconds = watches.timeout_seconds(number(request.query, "timeoutSeconds"))
+        return await watches.stream(
+            request, lambda: self._registry.watch(call.target, options), forms.event, self._streams, seconds
+        )
+
+    async def _create(self, request: web.Request, call: Call) -> web.StreamResponse:
+        forms = self._forms(request, call)
+        options = write_options(request.query, "Create", request.headers.get("User-Agent", ""))
+        body = await _sent(request, call, options)
+        found = await self._writes.finish(self._registry.create(call.target, body, options))
+        return await answer(
+            request, forms.one(found), status=201, media_type=forms.media_type, warnings=options.warnings
+        )
+
+    async def _update(self, request: web.Request, call: Call) -> web.StreamResponse:
+        forms = self._forms(request, call)
+        options = write_options(request.query, "Update", request.headers.get("User-Agent", ""))
+        body = await _sent(request, call, options)
+        found = await self._writes.finish(self._registry.update(call.target, body, options))
+        return await answer(request, forms.one(found), media_type=forms.media_type, warnings=options.warnings)
+
+    async def _patch(self, request: web.Request, call: Call) -> web.StreamResponse:
+        forms = self._forms(request, call)
+        media_type, body = await bodies.read_patch(request, call.target.kind)
+        options = write_options(request.query, "Patch", request.headers.get("User-Agent", ""), media_type)
+        found = await self._writes.finish(self._registry.patch(call.target, media_type, body, options))
+        return await answer(request, forms.one(found), media_type=forms.media_type, warnings=options.warnings)
+
+    async def _delete(self, request: web.Request, call: Call) -> web.StreamResponse:
+        forms = self._forms(request, call)
+        options = delete_options(request.query, await bodies.read_options(request))
+        found = await self._writes.finish(self._registry.delete(call.target, options))
+        return await answer(request, forms.one(found), media_type=forms.media_type)
+
+    async def _delete_collection(self, request: web.Request, call: Call) -> web.StreamResponse:
+        forms = self._forms(request, call)
+        options = delete_options(request.query, await bodies.read_options(request))
+        page = await self._writes.finish(
+            self._registry.delete_collection(call.target, list_options(request.query), options)
+        )
+        return await answer(request, forms.many(page), media_type=forms.media_type)
+
+    async def _log(self, request: web.Request, call: Call) -> web.StreamResponse:
+        if self._logs is None:
+            raise logs.unavailable()
+        pod = await self._registry.get(replace(call.target, subresource=""))
+        options = logs.log_options(request.query, pod, self._clock_ms())
+        return await logs.stream(request, self._logs, pod, options, self._streams)
+
+
+async def _sent(request: web.Request, call: Call, options: WriteOptions) -> JsonObject:
+    """The object of a create or an update. ApiError 400, also for repeated fields where validation is strict."""
+    kind = call.target.kind
+    body = await bodies.read_object(request, BODY_KINDS.get(call.target.subresource, kind.kind))
+    if options.field_validation != "Ignore" and (repeated := await bodies.repeated_fields(request)):
+        if options.field_validation == "Strict":
+            raise strict_refusal(kind, call.target.version, (), repeated)
+        options.warnings += [f'duplicate field "{path}"' for path in repeated]
+    return body

@@ -1,0 +1,307 @@
+"""Reasons as the sentences that users read: in conditions, in events, in `kumi why`. The only place where they are made.
+
+    sentence(reason)               one sentence: the layer's no, need and have
+    summary(record)                the condition's message: the sentence, then who holds or is ahead
+    condition_reason(reason)       the word of the condition QuotaReserved=False, as Kueue's users know it
+    record_to_json / _from_json    the decision record that the Workload's `status.decision` carries
+    why(record, workload)          two lines: what it waits for; who is ahead and what would help
+
+Record     {layer, code, message, resource, flavor, where, podSet, need, have, pods, nodes, detail, permanent, position,
+           ahead, holders, helps, others, time}. `need`, `have` and the amounts of holders are quantities as text;
+           `layer` and `code` are the names of kumi.engine.reasons. Every field is always given, null where it says
+           nothing: a merge patch then leaves nothing of the record before.
+Law        record_from_json(record_to_json(r)) == r, its time in whole seconds.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kumi.api.errors import KumiError
+from kumi.api.meta import format_time, parse_time
+from kumi.api.quantity import format_amount, parse_amount
+from kumi.api.wire import JsonObject
+from kumi.engine.reasons import Ahead, Code, Reason, Record
+
+NAMES_AT_MOST = 3
+"""how many others a sentence names before it counts the rest"""
+
+SENTENCES: dict[Code, str] = {
+    Code.INACTIVE: "the workload is deactivated (spec.active is false)",
+    Code.BACKING_OFF: "it was put back in the queue and its back-off is not over",
+    Code.NO_LOCAL_QUEUE: "LocalQueue {where} does not exist",
+    Code.LOCAL_QUEUE_STOPPED: "LocalQueue {where} is stopped by its stopPolicy",
+    Code.NO_CLUSTER_QUEUE: "ClusterQueue {where} does not exist",
+    Code.CLUSTER_QUEUE_STOPPED: "ClusterQueue {where} is stopped by its stopPolicy",
+    Code.FLAVOR_NOT_FOUND: "ClusterQueue {where} names ResourceFlavor {flavor}, which does not exist",
+    Code.NAMESPACE_NOT_SELECTED: "the namespaceSelector of ClusterQueue {where} leaves this namespace out",
+    Code.BEHIND_HEAD: "ClusterQueue {where} is strict about its order and the workload at its head has to start first",
+    Code.RESOURCE_NOT_COVERED: "it needs {need}, and ClusterQueue {where} has no quota for {resource}",
+    Code.FLAVOR_NOT_MATCHED: (
+        "the pods{of_pod_set} do not go with ResourceFlavor {flavor} of ClusterQueue {where} "
+        "(tolerations, node selector, affinity)"
+    ),
+    Code.OVER_QUOTA: "it needs {need}, more than the whole quota of {have} in ClusterQueue {where}{of_flavor}",
+    Code.QUOTA_IN_USE: "it needs {need}, and {have} of the quota is unused in ClusterQueue {where}{of_flavor}",
+    Code.NO_NODES: "there is no node that takes new pods",
+    Code.NODE_TOO_SMALL: "one pod{of_pod_set} needs {need}, and the largest node that it may use{here} has {have}",
+    Code.NODE_NOT_MATCHED: "no node goes with the pods{of_pod_set} (tolerations, node selector, affinity)",
+    Code.CAPACITY_TOO_SMALL: "its pods{of_pod_set} need {need} together, and the nodes that they may use have {have} in all",
+    Code.NODES_FULL: "its pods{of_pod_set} need {need} together, and {have} is free on the nodes{unplaced}",
+    Code.RESERVATION_LOST: "node {where}, which was kept for it, is gone or takes no pods",
+    Code.GANG_INCOMPLETE: "its pods start together, and {pods} of them {are} not there yet",
+}
+
+CONDITION_REASONS: dict[Code, str] = {
+    Code.INACTIVE: "Deactivated",
+    Code.BACKING_OFF: "PendingEvaluation",
+    Code.NO_LOCAL_QUEUE: "Misconfigured",
+    Code.LOCAL_QUEUE_STOPPED: "Suspended",
+    Code.NO_CLUSTER_QUEUE: "Misconfigured",
+    Code.CLUSTER_QUEUE_STOPPED: "Suspended",
+    Code.FLAVOR_NOT_FOUND: "Suspended",
+    Code.NAMESPACE_NOT_SELECTED: "Misconfigured",
+    Code.BEHIND_HEAD: "PendingEvaluation",
+    Code.RESOURCE_NOT_COVERED: "NoMatchingFlavor",
+    Code.FLAVOR_NOT_MATCHED: "NoMatchingFlavor",
+    Code.OVER_QUOTA: "ExceedsMaxQuota",
+    Code.QUOTA_IN_USE: "WaitingForQuota",
+    Code.NO_NODES: "TopologyPlacementFailed",
+    Code.NODE_TOO_SMALL: "TopologyPlacementFailed",
+    Code.NODE_NOT_MATCHED: "TopologyPlacementFailed",
+    Code.CAPACITY_TOO_SMALL: "TopologyPlacementFailed",
+    Code.NODES_FULL: "TopologyPlacementFailed",
+    Code.RESERVATION_LOST: "TopologyPlacementFailed",
+    Code.GANG_INCOMPLETE: "TopologyPlacementFailed",
+}
+
+EVICTIONS: dict[str, str] = {
+    "ClusterQueueStopped": "Its ClusterQueue is drained by its stopPolicy.",
+    "LocalQueueStopped": "Its LocalQueue is drained by its stopPolicy.",
+    "Deactivated": "The workload is deactivated (spec.active is false).",
+    "NodeFailures": "A node that its pods were on is gone.",
+    "Preempted": "Another workload takes its place.",
+}
+"""sentences for the reasons of the condition Evicted, where the decision has no reason of its own"""
+
+
+def amount(resource: str, base: int) -> str:
+    """An amount for people: `4 nvidia.com/gpu`, `2Gi memory`, `500m cpu`."""
+    said = format_amount(resource, base)
+    return f"{said} {'pod' if resource == 'pods' and said == '1' else resource}"
+
+
+def sentence(reason: Reason) -> str:
+    """One sentence without its full stop."""
+    missing = reason.pods
+    return SENTENCES[reason.code].format(
+        where=reason.where or "(none)",
+        here=f", {reason.where}," if reason.where else "",
+        flavor=reason.flavor or "(none)",
+        resource=reason.resource,
+        need=amount(reason.resource, reason.need) if reason.resource else "room",
+        have=amount(reason.resource, reason.have) if reason.resource else "none",
+        pods=missing,
+        are="is" if missing == 1 else "are",
+        of_pod_set=f" of pod set {reason.pod_set}" if reason.pod_set else "",
+        of_flavor=f", flavor {reason.flavor}" if reason.flavor else "",
+        unplaced=f" ({missing} of them {'has' if missing == 1 else 'have'} no place)" if missing else "",
+    )
+
+
+def condition_reason(reason: Reason) -> str:
+    """The reason of QuotaReserved=False."""
+    return CONDITION_REASONS[reason.code]
+
+
+def summary(record: Record) -> str:
+    """The message of a condition or an event: it stays the same while only the place in the queue changes."""
+    said = _sentence_case(sentence(record.reason)) + "."
+    if record.holders:
+        said += f" Held by {_names([_holder(h, record.reason.resource) for h in record.holders])}."
+    if record.reason.permanent:
+        said += f" It can't start unless {record.reason.code.helps}."
+    return said
+
+
+def unplaced_pod(reasons: tuple[Reason, ...]) -> str:
+    """The message of a pod that has no node: how many nodes said which no, or what its Workload's place lacks."""
+    by_nodes = [f"{_nodes(r.nodes)} {_node_sentence(r)}" for r in reasons if r.nodes]
+    said = [sentence(r) for r in reasons if not r.nodes]
+    if by_nodes:
+        said.append(f"no node takes the pod: {', '.join(by_nodes)}")
+    return f"{_sentence_case('; '.join(dict.fromkeys(said)) or 'no node has been tried yet')}."
+
+
+def _nodes(count: int) -> str:
+    return "1 node" if count == 1 else f"{count} nodes"
+
+
+def _node_sentence(reason: Reason) -> str:
+    many = reason.nodes > 1
+    if reason.code is Code.NODE_NOT_MATCHED:
+        return {
+            "not ready": "are not ready" if many else "is not ready",
+            "taint": "have a taint that it does not tolerate" if many else "has a taint that it does not tolerate",
+            "selector": "do not match its node selector" if many else "does not match its node selector",
+            "affinity": "do not match its node affinity" if many else "does not match its node affinity",
+        }.get(reason.detail, f"said no ({reason.detail})")
+    need, have = amount(reason.resource, reason.need), amount(reason.resource, reason.have)
+    size = "too small" if reason.code is Code.NODE_TOO_SMALL else "full"
+    return f"{'are' if many else 'is'} {size} (it needs {need}, the most that one has is {have})"
+
+
+def evicted(why: str, reason: Reason | None) -> str:
+    """The message of the condition Evicted. `why` is its reason."""
+    if reason is not None:
+        return f"{_sentence_case(sentence(reason))}."
+    return EVICTIONS.get(why, f"It is stopped: {why}.")
+
+
+def record_to_json(record: Record) -> JsonObject:
+    """See the module."""
+    return {
+        **_reason_to_json(record.reason),
+        "message": _sentence_case(sentence(record.reason)) + ".",
+        "helps": record.reason.code.helps,
+        "position": record.position,
+        "ahead": [_ahead_to_json(a, record.reason.resource) for a in record.ahead],
+        "holders": [_ahead_to_json(a, record.reason.resource) for a in record.holders],
+        "others": [{k: v for k, v in _reason_to_json(r).items() if v is not None} for r in record.others],
+        "time": format_time(record.at_ms),
+    }
+
+
+def record_from_json(data: JsonObject) -> Record:
+    """See the module. KumiError if it is not a record."""
+    try:
+        reason = _reason_from_json(data)
+        return Record(
+            reason,
+            others=tuple(_reason_from_json(o) for o in data.get("others") or ()),
+            holders=tuple(_ahead_from_json(a, reason.resource) for a in data.get("holders") or ()),
+            ahead=tuple(_ahead_from_json(a, reason.resource) for a in data.get("ahead") or ()),
+            position=int(data.get("position") or 0),
+            at_ms=parse_time(data.get("time")) or 0,
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise KumiError(f"the decision record can't be read: {error!r}") from error
+
+
+def why(record: JsonObject | None, workload: JsonObject) -> tuple[str, str]:
+    """Two lines about a Workload (or about a job that has none): what it waits for with need and have; who is ahead, who
+    holds what it wants, and what would change the answer."""
+    status = workload.get("status") or {}
+    conditions = {c.get("type"): c for c in status.get("conditions") or [] if c.get("status") == "True"}
+    if "Finished" in conditions:
+        ended = conditions["Finished"]
+        return f"it has finished: {ended.get('reason', '')}", str(ended.get("message") or "nothing is held for it")
+    admission = status.get("admission") or {}
+    if "Evicted" in conditions and admission:
+        said = conditions["Evicted"]
+        return (
+            f"it is being stopped: {said.get('message') or said.get('reason', '')}",
+            "its quota is kept until its pods are gone",
+        )
+    if admission:
+        since = (conditions.get("QuotaReserved") or {}).get("lastTransitionTime") or "an unknown time"
+        return (
+            f"it is admitted by ClusterQueue {admission.get('clusterQueue', '')} since {since}",
+            "nothing holds it back",
+        )
+    if record:
+        return _waiting(record)
+    if workload.get("kind", "Workload") == "Workload":
+        return "it waits: nothing is decided about it yet", "is the scheduler running (kumi status)?"
+    if (workload.get("metadata", {}).get("labels") or {}).get("kueue.x-k8s.io/queue-name"):
+        return "it waits: its Workload is not made yet", "are the controllers running (kumi status)?"
+    return (
+        "no queue holds it back: it has no label kueue.x-k8s.io/queue-name",
+        "its pods start as soon as nodes have room",
+    )
+
+
+def _waiting(record: JsonObject) -> tuple[str, str]:
+    said = str(record.get("message") or "").rstrip(".")
+    layer = str(record.get("layer") or "queue").lower()
+    resource = str(record.get("resource") or "")
+    first = f"it waits at the {layer}: {said[:1].lower() if said[1:2].islower() else said[:1]}{said[1:]}"
+    parts = []
+    position = int(record.get("position") or 0)
+    if position:
+        parts.append(f"number {position} in its queue")
+    ahead = [str(a.get("job") or a.get("workload")) for a in record.get("ahead") or ()]
+    if ahead:
+        parts.append(f"ahead: {_names(ahead)}")
+    holders = [_holder_text(h, resource) for h in record.get("holders") or ()]
+    if holders:
+        parts.append(f"held by {_names(holders)}")
+    if record.get("helps"):
+        parts.append(f"{'it can start only if' if record.get('permanent') else 'next chance: when'} {record['helps']}")
+    return first, "; ".join(parts) or "nobody is ahead of it"
+
+
+def _sentence_case(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _names(names: list[str]) -> str:
+    more = len(names) - NAMES_AT_MOST
+    return ", ".join(names[:NAMES_AT_MOST]) + (f" and {more} more" if more > 0 else "")
+
+
+def _holder(holder: Ahead, resource: str) -> str:
+    held = f" ({amount(resource, holder.amount)})" if resource and holder.amount else ""
+    return (holder.job or holder.workload) + held
+
+
+def _holder_text(holder: dict[str, Any], resource: str) -> str:
+    held = f" ({holder['amount']} {resource})" if resource and holder.get("amount") else ""
+    return str(holder.get("job") or holder.get("workload")) + held
+
+
+def _reason_to_json(reason: Reason) -> JsonObject:
+    resource = reason.resource
+    return {
+        "layer": reason.code.layer.name.capitalize(),
+        "code": reason.code.name,
+        "resource": resource or None,
+        "flavor": reason.flavor or None,
+        "where": reason.where or None,
+        "podSet": reason.pod_set or None,
+        "need": format_amount(resource, reason.need) if resource else None,
+        "have": format_amount(resource, reason.have) if resource else None,
+        "pods": reason.pods or None,
+        "nodes": reason.nodes or None,
+        "detail": reason.detail or None,
+        "permanent": reason.permanent or None,
+    }
+
+
+def _reason_from_json(data: dict[str, Any]) -> Reason:
+    resource = data.get("resource") or ""
+    return Reason(
+        Code[data["code"]],
+        resource=resource,
+        flavor=data.get("flavor") or "",
+        where=data.get("where") or "",
+        pod_set=data.get("podSet") or "",
+        need=parse_amount(resource, data.get("need") or "0") if resource else 0,
+        have=parse_amount(resource, data.get("have") or "0") if resource else 0,
+        pods=int(data.get("pods") or 0),
+        nodes=int(data.get("nodes") or 0),
+        detail=str(data.get("detail") or ""),
+        permanent=bool(data.get("permanent")),
+    )
+
+
+def _ahead_to_json(ahead: Ahead, resource: str) -> JsonObject:
+    said: JsonObject = {"workload": ahead.workload, "job": ahead.job}
+    if resource and ahead.amount:
+        said["amount"] = format_amount(resource, ahead.amount)
+    return said
+
+
+def _ahead_from_json(data: dict[str, Any], resource: str) -> Ahead:
+    held = parse_amount(resource, data["amount"]) if resource and data.get("amount") else 0
+    return Ahead(str(data["workload"]), str(data.get("job") or ""), held)

@@ -1,0 +1,32 @@
+"""Decisions as writes: one file a decision, each a pure function of the decision and the object that it is about.
+
+step(token, decision, about, now_ms) -> Step       about: the Workload of Admit, Hold, Evict; the Pod of Bind, Unplaced
+"""
+
+from __future__ import annotations
+
+from kumi.api import core, kueue
+from kumi.api.meta import Object
+from kumi.bridge.out.admit import admit
+from kumi.bridge.out.bind import bind
+from kumi.bridge.out.evict import evict
+from kumi.bridge.out.hold import hold
+from kumi.bridge.out.unplaced import unplaced
+from kumi.engine.decisions import Admit, Bind, Decision, Evict, Hold, Unplaced
+from kumi.runtime.decider import Step
+
+
+def step(token: str, decision: Decision, about: Object, now_ms: int) -> Step:
+    """The decision's writes and events. TypeError if `about` is not what the decision is about."""
+    match decision, about:
+        case Admit(), kueue.Workload():
+            return admit(token, decision, about, now_ms)
+        case Hold(), kueue.Workload():
+            return hold(token, decision, about, now_ms)
+        case Evict(), kueue.Workload():
+            return evict(token, decision, about, now_ms)
+        case Bind(), core.Pod():
+            return bind(token, decision, about)
+        case Unplaced(), core.Pod():
+            return unplaced(token, decision, about, now_ms)
+    raise TypeError(f"{type(decision).__name__} is not about a {type(about).__name__}")

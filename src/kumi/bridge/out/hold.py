@@ -1,0 +1,64 @@
+"""Hold -> the Workload's status: why it waits.
+
+The rule   QuotaReserved   False, with Kueue's word for the reason and a sentence
+           Admitted        False, NoReservation
+           Requeued        turns True where nothing keeps it out of its queue any more
+           decision        the whole record (kumi.bridge.messages), in place of the one before
+Events     Pending, on the Workload, when the answer is another one than before (not when only numbers moved).
+Source     Kueue: Workload conditions.
+"""
+
+from __future__ import annotations
+
+from kumi.api import kueue
+from kumi.api.meta import find_condition
+from kumi.api.scheme import SCHEME
+from kumi.bridge.conditions import Wanted, set_all, status_patch, to_json
+from kumi.bridge.messages import condition_reason, record_to_json, summary
+from kumi.bridge.out.reference import reference
+from kumi.bridge.out.requeued import requeued
+from kumi.engine.decisions import Hold
+from kumi.engine.reasons import Code
+from kumi.runtime.decider import Step
+from kumi.runtime.reconcile import Note
+
+OUT_OF_THE_QUEUE = (
+    Code.INACTIVE,
+    Code.BACKING_OFF,
+    Code.LOCAL_QUEUE_STOPPED,
+    Code.CLUSTER_QUEUE_STOPPED,
+    Code.NO_LOCAL_QUEUE,
+    Code.NO_CLUSTER_QUEUE,
+)
+"""answers that leave a workload out of its queue"""
+
+SAME_ANSWER = ("code", "resource", "flavor", "where", "podSet", "permanent")
+"""the fields of the record that make it another answer"""
+
+
+def hold(token: str, decision: Hold, view: kueue.Workload, now_ms: int) -> Step:
+    """See the module."""
+    reason, message = condition_reason(decision.record.reason), summary(decision.record)
+    wanted = [
+        Wanted("QuotaReserved", "False", reason, message),
+        Wanted("Admitted", "False", "NoReservation", "No quota is reserved."),
+        *requeued(view, ready=decision.record.reason.code not in OUT_OF_THE_QUEUE),
+    ]
+    status = {
+        "conditions": to_json(set_all(view.status.conditions, wanted, now_ms)),
+        "decision": record_to_json(decision.record),
+    }
+    note = Note(reference(view), "Pending", message, "Warning" if decision.record.reason.permanent else "Normal")
+    notes = (note,) if is_another_answer(decision, view) else ()
+    return Step(token, (status_patch(SCHEME.of(kueue.Workload), view, status),), notes)
+
+
+def is_another_answer(decision: Hold, view: kueue.Workload) -> bool:
+    """Whether what the Workload says now is not this answer, apart from numbers, places and names of others."""
+    said, condition = view.status.decision, find_condition(view.status.conditions, "QuotaReserved")
+    if not said or condition is None:
+        return True
+    if (condition.status, condition.reason) != ("False", condition_reason(decision.record.reason)):
+        return True
+    told = record_to_json(decision.record)
+    return any(said.get(key) != told[key] for key in SAME_ANSWER)

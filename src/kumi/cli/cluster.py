@@ -1,0 +1,194 @@
+"""A cluster on one machine: every room wired together in one process and one event loop.
+
+    store -> registry -> API server        what is acknowledged is on disk
+               |-> informers -> controllers, deciders      in process, through LocalClient
+               `-> nodes                                   pods as processes
+
+Order of the start: the store (which locks the data directory), the API server, the loops, the nodes; what a client sees is
+complete from its first answer on, since the kubeconfig and server.json are written last. The stop goes the other way: nodes
+end their processes while the API still takes their last words.
+A loop that ends by an error ends the cluster: a half of one that still answers would be a lie.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import uuid
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiohttp.web import Application
+
+from kumi.api.core import Event, Node
+from kumi.api.errors import KumiError
+from kumi.api.scheme import SCHEME, load
+from kumi.apiserver.app import make_app
+from kumi.apiserver.identity import Identity
+from kumi.apiserver.server import Server
+from kumi.cli.instance import forget_instance, write_instance
+from kumi.controllers import all_controllers, all_deciders
+from kumi.jobs.base import Settings as JobSettings
+from kumi.jobs.queue_hook import QueueHook
+from kumi.kubelet.logs import ProcessLogs
+from kumi.kubelet.machine import Machine
+from kumi.kubelet.node import ProcessNode
+from kumi.kubelet.settings import MachineSettings, NodeSettings
+from kumi.kubelet.wait import INIT_COMMAND
+from kumi.registry.bootstrap import bootstrap
+from kumi.registry.local import LocalClient
+from kumi.registry.registry import Registry
+from kumi.runtime.client import Client
+from kumi.runtime.clock import RealClock
+from kumi.runtime.events import EventSink
+from kumi.runtime.informer import Informers
+from kumi.runtime.manager import Manager, Surroundings
+from kumi.runtime.pump import Pump
+from kumi.runtime.replay import ReplayFiles
+from kumi.store.sqlite import SqliteStore
+
+log = logging.getLogger(__name__)
+
+GPU = "nvidia.com/gpu"
+PROCESS_NODE = "kumi.dev/process-node"
+"""label of the nodes that a cluster on one machine makes for itself"""
+COMPACT_EVERY_S = 60.0
+KEEP_REVISIONS = 10_000
+"""Writes that stay watchable: at ten a job, those of the last thousand jobs."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What `kumi up` was asked for. `port` 0: the one of last time if it is free, else any. `cpus`, `memory`: quantities that
+    each node offers, "" the machine's."""
+
+    data_dir: Path
+    working_dir: Path
+    nodes: int = 1
+    gpus: int = 0
+    cpus: str = ""
+    memory: str = ""
+    pods: int = 110
+    port: int = 0
+
+    def node(self) -> NodeSettings:
+        """Of each node."""
+        given = {"cpu": self.cpus, "memory": self.memory, GPU: str(self.gpus) if self.gpus else ""}
+        resources = {name: amount for name, amount in given.items() if amount}
+        return NodeSettings(resources, pods=self.pods, labels={PROCESS_NODE: ""})
+
+    def names(self) -> list[str]:
+        """Of the nodes."""
+        return [f"node-{number}" for number in range(self.nodes)]
+
+
+async def serve(settings: Settings, on_ready: Callable[[str], None]) -> None:
+    """Runs a cluster until SIGTERM or SIGINT; `on_ready` gets the URL. KumiError: it can't start."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    async with running(settings) as (url, failed):
+        on_ready(url)
+        stopped = asyncio.create_task(stop.wait())
+        await asyncio.wait([stopped, failed], return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if failed.done():
+            await failed
+
+
+@contextlib.asynccontextmanager
+async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
+    """A cluster that is up: (its URL, a task that ends only by an error of one of its loops)."""
+    scheme, clock = load(), RealClock()
+    store = SqliteStore.open(settings.data_dir / "kumi.db")
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(store.close)
+        registry = Registry(store, scheme, clock.now_ms, lambda: str(uuid.uuid4()), [QueueHook()])
+        await bootstrap(registry)
+        client: Client = LocalClient(registry)
+        identity = Identity(settings.data_dir, clock.now_ms)
+        logs = ProcessLogs(settings.data_dir, clock)
+        app = make_app(registry, scheme, clock_ms=clock.now_ms, logs=logs, authenticators=[identity])
+        server = await _listen(app, identity, settings)
+        stack.push_async_callback(server.stop)
+        loops = asyncio.create_task(_run_loops(client, store, settings))
+        stack.push_async_callback(_end, loops)
+        await _run_nodes(client, settings, stack)
+        identity.write_kubeconfig(settings.data_dir / "kubeconfig", server.url)
+        write_instance(settings.data_dir, server.url)
+        (settings.data_dir / "port").write_text(str(server.port))
+        stack.callback(forget_instance, settings.data_dir)
+        yield server.url, loops
+
+
+async def _listen(app: Application, identity: Identity, settings: Settings) -> Server:
+    """On the port asked for, else on that of last time (so that old kubeconfigs go on working), else on any."""
+    last = 0
+    with contextlib.suppress(OSError, ValueError):
+        last = int((settings.data_dir / "port").read_text())
+    for port in dict.fromkeys([settings.port] if settings.port else [last, 0]):
+        server = Server(app, port=port, identity=identity)
+        try:
+            await server.start()
+        except OSError as error:
+            if port and port == settings.port:
+                raise KumiError(f"--port {port} can't be used: {error.strerror or error}") from error
+            continue
+        return server
+    raise KumiError("no port of 127.0.0.1 can be listened on")
+
+
+async def _run_loops(client: Client, store: SqliteStore, settings: Settings) -> None:
+    """Informers, controllers, deciders, events, compaction; ends only by an error."""
+    clock = RealClock()
+    informers = Informers(client, clock)
+    events = EventSink(client, clock, SCHEME.of(Event))
+    record = ReplayFiles(settings.data_dir / "replays")
+    around = Surroundings(client, informers, clock, events, record)
+    manager = Manager(around)
+    for controller in all_controllers(JobSettings(init_command=INIT_COMMAND)):
+        manager.add(controller)
+    pumps = [Pump(make, around) for make in all_deciders()]
+    work: list[Coroutine[object, object, None]] = [informers.run(), events.run(), manager.run(), _compact(store)]
+    async with asyncio.TaskGroup() as group:
+        for one in [*work, *(pump.run() for pump in pumps)]:
+            group.create_task(one)
+
+
+async def _compact(store: SqliteStore) -> None:
+    while True:
+        await asyncio.sleep(COMPACT_EVERY_S)
+        await store.compact_keep(KEEP_REVISIONS)
+
+
+async def _run_nodes(client: Client, settings: Settings, stack: contextlib.AsyncExitStack) -> None:
+    """Starts the nodes and removes those of last time that are no more."""
+    await _remove_old_nodes(client, set(settings.names()))
+    data = MachineSettings(settings.data_dir, working_dir=settings.working_dir)
+    machine = Machine(client, data, RealClock())
+    nodes = [ProcessNode(name, settings.node(), machine) for name in settings.names()]
+    await machine.start()
+    stack.push_async_callback(machine.stop)
+    await asyncio.gather(*(node.start() for node in nodes))
+
+    async def stop() -> None:
+        await asyncio.gather(*(node.stop() for node in nodes))
+
+    stack.push_async_callback(stop)
+
+
+async def _remove_old_nodes(client: Client, names: set[str]) -> None:
+    kind = SCHEME.of(Node)
+    for node in (await client.list(kind)).items:
+        meta = node["metadata"]
+        if meta["name"] not in names and PROCESS_NODE in meta.get("labels", {}):
+            await client.delete(kind, "", meta["name"], uid=meta["uid"])
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError, Exception):
+        await task

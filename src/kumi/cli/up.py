@@ -1,0 +1,94 @@
+"""`kumi up`: API server, controllers, scheduler and nodes in one process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kumi.api.errors import KumiError
+from kumi.cli.instance import read_instance
+from kumi.cli.options import data_dir_option
+
+
+@click.command("up")
+@click.option("--nodes", default=1, show_default=True, type=click.IntRange(0), help="How many nodes.")
+@click.option(
+    "--gpus", default=0, show_default=True, type=click.IntRange(0), help="nvidia.com/gpu that each node offers."
+)
+@click.option("--cpus", default="", help="cpu that each node offers (default: the machine's).")
+@click.option("--memory", default="", help="memory that each node offers (default: the machine's).")
+@click.option("--pods", default=110, show_default=True, type=click.IntRange(1), help="Pods that each node takes.")
+@click.option("--port", default=0, show_default="the last one, else a free one", type=click.IntRange(0, 65535))
+@data_dir_option
+@click.option("--detach", is_flag=True, help="Go to the background once it is ready.")
+@click.option("--verbose", "-v", is_flag=True, help="Log every decision.")
+def command(data_dir: Path, detach: bool, verbose: bool, **settings: Any) -> None:
+    """Start a cluster on this machine and serve it until Ctrl-C (or, with --detach, until `kumi down`).
+
+    Pods run as processes of your own user on this machine, under no sandbox; images are not pulled."""
+    data_dir = data_dir.absolute()
+    running = read_instance(data_dir)
+    if running:
+        raise KumiError(
+            f"a cluster runs in {data_dir} already (process {running.pid}, {running.url}); stop it: kumi down"
+        )
+    data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if detach:
+        _detach(data_dir)
+    else:
+        from kumi.cli.cluster import Settings
+
+        _serve(Settings(data_dir=data_dir, working_dir=Path.cwd(), **settings), verbose)
+
+
+def _serve(settings: Any, verbose: bool) -> None:
+    import uvloop
+
+    from kumi.cli.cluster import serve
+    from kumi.cli.log import set_up
+
+    set_up(verbose)
+    uvloop.run(serve(settings, on_ready=lambda url: click.echo(usage(settings.data_dir, url))))
+
+
+def usage(data_dir: Path, url: str) -> str:
+    """What to do next."""
+    return (
+        f"Kumi is up at {url}\n"
+        f"  export KUBECONFIG={data_dir / 'kubeconfig'}\n"
+        "  kubectl get nodes\n"
+        "  kumi submit train.py --queue QUEUE --workers 4 --gpus 1\n"
+        "Pods run as processes of this user, under no sandbox."
+    )
+
+
+def _detach(data_dir: Path) -> None:
+    """Runs the same command without --detach in a session of its own, and waits until it serves."""
+    words = [word for word in sys.argv[1:] if word != "--detach"]
+    with (data_dir / "kumi.log").open("ab") as log:
+        begin = log.tell()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "kumi.cli.main", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    end = time.monotonic() + 60
+    while (instance := read_instance(data_dir)) is None or instance.pid != process.pid:
+        if process.poll() is not None or time.monotonic() > end:
+            with (data_dir / "kumi.log").open("rb") as log:
+                log.seek(begin)
+                said = log.read().decode(errors="replace").strip()
+            if process.poll() is None:
+                os.kill(process.pid, signal.SIGTERM)
+            raise KumiError(f"the cluster did not start: {said.splitlines()[-1] if said else 'it said nothing'}")
+        time.sleep(0.01)
+    click.echo(usage(data_dir, instance.url))

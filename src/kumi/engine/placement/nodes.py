@@ -1,0 +1,242 @@
+"""Nodes: the table of what each node has, what is used of it, and which shapes may go there.
+
+The rule:
+    room(n, r)    = allocatable(n, r) - used(n, r)
+    fits(n, s)    = min over what s asks for of room(n, r) // s(r), at least 0; 0 where the node doesn't take the shape
+    used(n, r)    = pods that sit on the node, and places that are reserved there and not taken yet (../reservations.py)
+Pods count    every pod uses one of the resource `pods`; a node that doesn't say how many it takes takes any number.
+Unasked       a resource that the shape doesn't ask for is not looked at, so one that is over-used elsewhere never blocks.
+Why           resource-major arrays: a gang of equal pods is one operation over all nodes.
+Order and ties  by name (`by_name`), whatever the order in which nodes came.
+Caches        label columns and masks hold for one `stamp`; a stamp stands for one content of the static side (labels,
+              taints, readiness) and is never used twice, also where a trial is taken back. `changed` counts upwards; a row
+              carries the count of the last change that gave it room, so who waits looks at those rows alone.
+Units         int64, base units.
+Cost          O(resources asked x nodes) for fits; O(resources) for a pod that comes or goes.
+Source        Kubernetes: allocatable of nodes.
+Not here      which nodes take a shape: plugins/predicates.py; which is best: plugins/binpack.py, plugins/nodeorder.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kumi.engine.journal import Journal
+from kumi.engine.model import Node
+
+Ints: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+Scores: TypeAlias = NDArray[np.float64]
+Requests: TypeAlias = tuple[tuple[str, int], ...]
+
+PODS = "pods"
+ONE_POD = 1000
+NOWHERE = -1
+HAS_AT_MOST = 2**53
+ASKS_AT_MOST = 2**54
+"""amounts are cut there, so that sums over the pods of a node stay in int64 and what asks for too much never fits"""
+_FIRST_ROWS = 8
+
+
+class Nodes:
+    """Rows by node, resources by line. Rows are reused; a row without a node is never feasible."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._stamps = count(1)
+        self._columns: dict[str, tuple[int, Ints, dict[str, int]]] = {}
+        self._cache: dict[Any, tuple[int, Any]] = {}
+        self.node_by_name: dict[str, Node] = {}
+        self.row_by_name: dict[str, int] = {}
+        self.line_by_resource: dict[str, int] = {PODS: 0}
+        self.allocatable: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
+        self.used: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
+        self.inherited: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
+        """how far `used` is past `allocatable` for causes outside of the engine: what invariants.py lets pass"""
+        self.gained: Ints = np.zeros(_FIRST_ROWS, dtype=np.int64)
+        """the value of `changed` when the row last gained room, labels, readiness"""
+        self.free_rows: list[int] = list(range(_FIRST_ROWS))
+        self.changed = 0
+        self.stamp = 0
+        self.touched: dict[int, None] = {}
+
+    def put(self, node: Node) -> bool:
+        """There is such a node, or it changed. True where its row is new: its `used` is then zero and the caller fills it."""
+        known = self.row_by_name.get(node.name)
+        row = self._new_row(node.name) if known is None else known
+        lines = [self.line(resource) for resource, _ in node.allocatable]
+        amounts = np.zeros(len(self.line_by_resource), dtype=np.int64)
+        amounts[0] = HAS_AT_MOST
+        for line, (_, amount) in zip(lines, node.allocatable, strict=True):
+            amounts[line] = min(amount, HAS_AT_MOST)
+        self._journal.write(self.allocatable, (slice(None), row), amounts)
+        before = self.node_by_name.get(node.name)
+        self._journal.put(self.node_by_name, node.name, node)
+        if before is None or _static(before) != _static(node):
+            self._journal.swap(self, "stamp", next(self._stamps))
+        self._gain(row)
+        self.touched[row] = None
+        return known is None
+
+    def remove(self, name: str) -> None:
+        """The node is gone, and with it what was used of it."""
+        row = self.row_by_name.get(name)
+        if row is None:
+            return
+        self._journal.drop(self.row_by_name, name)
+        self._journal.drop(self.node_by_name, name)
+        for array in (self.allocatable, self.used, self.inherited):
+            self._journal.write(array, (slice(None), row), 0)
+        self._journal.insert(self.free_rows, row)
+        self._journal.swap(self, "stamp", next(self._stamps))
+
+    def use(self, name: str, requests: Requests, pods: int) -> None:
+        """So many more pods with these requests are on the node (negative: fewer). A node that isn't there is passed over."""
+        row = self.row_by_name.get(name)
+        if row is None or not pods:
+            return
+        self._journal.add(self.used, (0, row), ONE_POD * pods)
+        for resource, amount in requests:
+            if resource != PODS:
+                line = self.line(resource)  # first: it may replace the array
+                self._journal.add(self.used, (line, row), min(amount, ASKS_AT_MOST) * pods)
+        self.touched[row] = None
+        if pods < 0:
+            self._gain(row)
+
+    def use_rows(self, rows: Ints, requests: Requests, pods: Ints) -> None:
+        """The same for many different rows at once, inside a trial that is taken back: nothing is marked as changed."""
+        for line, amount in self.asked(requests):
+            self._journal.add(self.used, (line, rows), amount * pods)
+
+    def line(self, resource: str) -> int:
+        """The resource's line in the arrays; made where there is none."""
+        known = self.line_by_resource.get(resource)
+        if known is not None:
+            return known
+        line = len(self.line_by_resource)
+        self._journal.put(self.line_by_resource, resource, line)
+        for name in ("allocatable", "used", "inherited"):
+            old: Ints = getattr(self, name)
+            self._journal.swap(self, name, np.vstack([old, np.zeros((1, old.shape[1]), dtype=np.int64)]))
+        return line
+
+    def asked(self, requests: Requests) -> list[tuple[int, int]]:
+        """(line, amount) of the pod itself and of each resource that is asked for, in the order of the requests; the line
+        of a resource that no node has ever had is NOWHERE."""
+        lines = [(0, ONE_POD)]
+        for resource, amount in requests:
+            if amount > 0 and resource != PODS:
+                lines.append((self.line_by_resource.get(resource, NOWHERE), min(amount, ASKS_AT_MOST)))
+        return lines
+
+    def room(self, line: int, row: int) -> int:
+        """What is free of one resource on one node; negative where more is used than there is."""
+        return int(self.allocatable[line, row]) - int(self.used[line, row])
+
+    def fits(self, requests: Requests, mask: Mask, rows: Any = slice(None)) -> Ints:
+        """How many pods with these requests each of the rows can still take; 0 outside of the mask (one a row of `rows`)."""
+        return self._whole_pods(requests, mask, self.used, rows)
+
+    def fits_empty(self, requests: Requests, mask: Mask) -> Ints:
+        """The same were nothing on the nodes."""
+        return self._whole_pods(requests, mask, np.zeros_like(self.used), slice(None))
+
+    def by_name(self) -> Ints:
+        """The rows that have a node, in the order of the nodes' names."""
+        made: Ints = self.cached(
+            "by_name", lambda: np.array([self.row_by_name[n] for n in self.names()], dtype=np.int64)
+        )
+        return made
+
+    def names(self) -> list[str]:
+        """The nodes' names, in order."""
+        made: list[str] = self.cached("names", lambda: sorted(self.row_by_name))
+        return made
+
+    def name_by_row(self) -> dict[int, str]:
+        """The node of each row that has one."""
+        made: dict[int, str] = self.cached("name_by_row", lambda: {r: n for n, r in self.row_by_name.items()})
+        return made
+
+    def taking(self, name: str) -> bool:
+        """Is this node there, and ready? Whether it is cordoned is the shape's affair (plugins/predicates.py)."""
+        node = self.node_by_name.get(name)
+        return node is not None and node.ready
+
+    def column(self, key: str) -> tuple[Ints, dict[str, int]]:
+        """Of a label's key: the code of each row's value (0: absent, or no node), and the codes by value."""
+        cached = self._columns.get(key)
+        if cached is None or cached[0] != self.stamp:
+            codes = np.zeros(self.used.shape[1], dtype=np.int64)
+            code_by_value: dict[str, int] = {}
+            for name in self.names():
+                value = dict(self.node_by_name[name].labels).get(key)
+                if value is not None:
+                    codes[self.row_by_name[name]] = code_by_value.setdefault(value, len(code_by_value) + 1)
+            cached = (self.stamp, codes, code_by_value)
+            self._columns[key] = cached
+        return cached[1], cached[2]
+
+    def cached(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What `make` gives, kept under `key` while no node's static side changes."""
+        kept = self._cache.get(key)
+        if kept is None or kept[0] != self.stamp:
+            if len(self._cache) > _CACHED_AT_MOST:
+                self._cache.clear()
+            kept = (self.stamp, make())
+            self._cache[key] = kept
+        return kept[1]
+
+    def gained_since(self, count: int) -> Ints:
+        """The rows that gained something after `changed` was `count`."""
+        return np.flatnonzero(self.gained > count)
+
+    def inherit(self) -> None:
+        """What is past allocatable now, of the rows touched, is so for causes outside of the engine."""
+        for row in self.touched:
+            over = np.maximum(self.used[:, row] - self.allocatable[:, row], 0)
+            if (over != self.inherited[:, row]).any():
+                self._journal.write(self.inherited, (slice(None), row), over)
+        self.touched.clear()
+
+    def _whole_pods(self, requests: Requests, mask: Mask, used: Ints, rows: Any) -> Ints:
+        fits = np.full(used.shape[1], HAS_AT_MOST, dtype=np.int64)[rows]
+        for line, amount in self.asked(requests):
+            if line == NOWHERE:
+                return np.zeros_like(fits)
+            np.minimum(fits, (self.allocatable[line, rows] - used[line, rows]) // amount, out=fits)
+        return np.where(mask[rows], np.maximum(fits, 0), 0)
+
+    def _gain(self, row: int) -> None:
+        self._journal.swap(self, "changed", self.changed + 1)
+        self._journal.write(self.gained, row, self.changed)
+
+    def _new_row(self, name: str) -> int:
+        if not self.free_rows:
+            self._grow()
+        row = self.free_rows[0]
+        self._journal.discard(self.free_rows, row)
+        self._journal.put(self.row_by_name, name, row)
+        return row
+
+    def _grow(self) -> None:
+        old = self.used.shape[1]
+        for name in ("allocatable", "used", "inherited"):
+            array: Ints = getattr(self, name)
+            self._journal.swap(self, name, np.hstack([array, np.zeros_like(array)]))
+        self._journal.swap(self, "gained", np.concatenate([self.gained, np.zeros_like(self.gained)]))
+        for row in range(old, 2 * old):
+            self._journal.insert(self.free_rows, row)
+
+
+_CACHED_AT_MOST = 8192
+
+
+def _static(node: Node) -> tuple[object, ...]:
+    return (node.labels, node.taints, node.unschedulable, node.ready)

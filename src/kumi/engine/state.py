@@ -1,0 +1,521 @@
+"""State: the compiled cluster, the only thing in the engine that changes.
+
+    apply(delta)            an object came, changed or went; in any order, what is missing is found again when it comes
+    assume(decision)        the engine's own decision counts from now on
+    settle(decision, ok)    its write was acknowledged, or refused
+    trial()                 a block whose changes are taken back unless it commits (journal.py)
+
+Assumed       An Admit, Evict or Bind is assumed when it is decided. A Put that still shows the object as it was before takes
+              nothing back. Refused, the assumption is undone and the object is decided anew. Acknowledged, it holds until
+              the object itself shows it (an admission, an eviction, a node), finishes or goes; where revisions are known, also
+              no longer than a sight of the object at or after the revision of the write.
+Kept          every aggregate that a rule reads is kept as things change: usage (admission/quota.py), who holds it
+              (holdings.py), room of nodes (placement/nodes.py), promises (reservations.py), lines (queues.py), pods (pods.py).
+Attention     what a decision has to look at is noted when it happens: `untold` (pending, without a current record), `to_check`
+              (holding, perhaps to be stopped), `gangs` and `newcomers` (pods that may be bound), `queues.freed` and the
+              nodes' `changed` (room for those who wait). An idle decision costs nothing.
+Units         int64 base units, milliseconds.
+Not here      any decision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from kumi.engine.admission.order import kind, place
+from kumi.engine.admission.quota import FlavorResource, Quotas
+from kumi.engine.catalog import Catalog
+from kumi.engine.decisions import Admit, Bind, Decision, Evict, Hold, Unplaced
+from kumi.engine.holdings import Holdings
+from kumi.engine.journal import Journal, Trial
+from kumi.engine.model import (
+    Admission,
+    Amounts,
+    ClusterQueue,
+    Delta,
+    Flavor,
+    LocalQueue,
+    Namespace,
+    Node,
+    Pod,
+    Profile,
+    Put,
+    Quota,
+    Workload,
+)
+from kumi.engine.placement.gang import Site
+from kumi.engine.placement.nodes import ONE_POD, PODS, Nodes
+from kumi.engine.placement.plugins import of as plugins_of
+from kumi.engine.pods import Pods, waits
+from kumi.engine.queues import Queues, Spot
+from kumi.engine.reasons import Code, Reason, Record
+from kumi.engine.reservations import Reservations
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """A decision that counts though its object doesn't show it yet."""
+
+    decision: Admit | Evict | Bind
+    settled: bool = False
+    revision: int = 0
+
+
+class State:
+    """The compiled cluster. One thread, no clock."""
+
+    def __init__(self, profile: Profile | None = None) -> None:
+        self.profile = profile or Profile()
+        self.journal = Journal()
+        self.catalog = Catalog(self.journal)
+        self.quotas = Quotas(self.journal)
+        self.holdings = Holdings(self.journal, self.quotas)
+        self.nodes = Nodes(self.journal)
+        self.reservations = Reservations(self.journal, self.nodes)
+        self.queues = Queues(self.journal)
+        self.pods = Pods(self.journal)
+        self.site = Site(self.nodes, self.journal, plugins_of(self.profile))
+        self.workloads: dict[str, Workload] = {}
+        self.of_local_queue: dict[str, dict[str, None]] = {}
+        self.of_namespace: dict[str, dict[str, None]] = {}
+        self.assumed: dict[str, Assumed] = {}
+        """workload -> Admit"""
+        self.stopping: dict[str, Assumed] = {}
+        """workload -> Evict"""
+        self.binding: dict[str, Assumed] = {}
+        """pod uid -> Bind"""
+        self.aside: dict[str, Reason] = {}
+        """pending workloads that wait in no line, and why"""
+        self.rested: dict[str, int] = {}
+        """the back-off of each workload that is over"""
+        self.stranded: dict[str, str] = {}
+        """workloads one of whose pods finds its place lost -> the node"""
+        self.records: dict[str, Record] = {}
+        """what was last said of a pending workload, without its time"""
+        self.refusals: dict[str, tuple[Reason, ...]] = {}
+        """what was last said of a pod"""
+        self.untold: dict[str, None] = {}
+        self.to_check: dict[str, None] = {}
+        self.gangs: dict[str, None] = {}
+        self.crowded: dict[str, None] = {}
+        """workloads with pods for which no room was left"""
+        self.newcomers: dict[str, None] = {}
+        self.nodes_seen = 0
+        """the nodes' `changed` when pods on their own were last looked at"""
+
+    # what comes in
+
+    def apply(self, delta: Delta) -> None:
+        """An object came or changed (Put), or went (Remove)."""
+        self._begin()
+        if isinstance(delta, Put):
+            self._put(delta)
+        else:
+            self._remove(delta.type, delta.key)
+        self._end()
+
+    def settle(self, decision: Decision, ok: bool, revision: int = 0) -> None:
+        """The decision's write was acknowledged, as that revision of the object where it is known; or refused."""
+        self._begin()
+        match decision:
+            case Admit() | Evict():
+                self._settle_workload(decision, ok, revision)
+            case Bind():
+                self._settle_bind(decision, ok)
+            case Hold() if not ok:
+                self.journal.drop(self.records, decision.workload)
+                if decision.workload in self.workloads and decision.workload not in self.holdings.admission:
+                    self.journal.put(self.untold, decision.workload, None)
+            case Unplaced() if not ok:
+                self.journal.drop(self.refusals, decision.pod)
+                self._notice_pod(decision.pod)
+        self._end()
+
+    def assume(self, decision: Admit | Evict | Bind) -> None:
+        """The engine decided this: it counts from now on."""
+        match decision:
+            case Admit():
+                self.journal.put(self.assumed, decision.workload, Assumed(decision))
+                self._refresh(decision.workload)
+            case Evict():
+                self.journal.put(self.stopping, decision.workload, Assumed(decision))
+                self.journal.put(self.gangs, decision.workload, None)
+            case Bind():
+                self.journal.put(self.binding, decision.pod, Assumed(decision))
+                self.journal.drop(self.refusals, decision.pod)
+                self._reseat(self.pods.by_uid[decision.pod])
+
+    def trial(self) -> Trial:
+        """Changes inside the block are taken back unless it commits."""
+        return self.journal.trial()
+
+    def wake_at_ms(self) -> int | None:
+        """When the next back-off is over: decide then, also if nothing comes in. None: only input changes anything."""
+        return self.queues.later[0][0] if self.queues.later else None
+
+    # what rules ask
+
+    def is_stopping(self, key: str) -> bool:
+        """Is this holder being evicted?"""
+        workload = self.workloads.get(key)
+        shown = workload is not None and workload.evicted and workload.admission is not None
+        return key in self.stopping or shown
+
+    def bring_back(self, now_ms: int) -> None:
+        """Back-offs that are over by now: their workloads may be queued."""
+        while self.queues.later and self.queues.later[0][0] <= now_ms:
+            until, key = self.queues.later[0]
+            self.queues.unpostpone(key, until)
+            self.journal.put(self.rested, key, until)
+            self._refresh(key)
+
+    # objects
+
+    def _begin(self) -> None:
+        self.quotas.touched.clear()
+        self.nodes.touched.clear()
+
+    def _end(self) -> None:
+        self.quotas.inherit()
+        self.nodes.inherit()
+
+    def _put(self, delta: Put) -> None:
+        match delta.noun:
+            case Workload() as workload:
+                self._put_workload(workload)
+            case Pod() as pod:
+                self._put_pod(pod)
+            case Node() as node:
+                self._put_node(node)
+            case ClusterQueue() as queue:
+                self._set_cluster_queue(queue.name, queue)
+            case LocalQueue() as local:
+                if self.catalog.local_queues.get(local.key) != local:
+                    self.catalog.put_local_queue(local)
+                    self._refresh_all(self.of_local_queue.get(local.key, ()))
+            case Namespace() as namespace:
+                if self.catalog.namespaces.get(namespace.name) != namespace:
+                    self.journal.put(self.catalog.namespaces, namespace.name, namespace)
+                    self._refresh_all(self.of_namespace.get(namespace.name, ()))
+            case Flavor() as flavor:
+                if self.catalog.flavors.get(flavor.name) != flavor:
+                    self._set_flavor(flavor.name, flavor)
+
+    def _remove(self, type_: type, key: str) -> None:
+        if type_ is Workload:
+            self._remove_workload(key)
+        elif type_ is Pod:
+            self._remove_pod(key)
+        elif type_ is Node:
+            self.nodes.remove(key)
+            self._notice_node(key)
+        elif type_ is ClusterQueue:
+            self._set_cluster_queue(key, None)
+        elif type_ is LocalQueue:
+            self.catalog.remove_local_queue(key)
+            self._refresh_all(self.of_local_queue.get(key, ()))
+        elif type_ is Namespace:
+            self.journal.drop(self.catalog.namespaces, key)
+            self._refresh_all(self.of_namespace.get(key, ()))
+        elif type_ is Flavor:
+            self._set_flavor(key, None)
+
+    # workloads
+
+    def _put_workload(self, workload: Workload) -> None:
+        key = workload.key
+        old = self.workloads.get(key)
+        self.journal.put(self.workloads, key, workload)
+        shown = self._show(workload)
+        if old == workload and not shown:
+            return
+        if old is not None and (old.queue, old.namespace) != (workload.queue, workload.namespace):
+            self._unindex(old)
+        if key in self.holdings.admission and old is not None and old.pod_sets != workload.pod_sets:
+            self._release(key)
+        for table, name in ((self.of_local_queue, workload.queue), (self.of_namespace, workload.namespace)):
+            if name not in table:
+                self.journal.put(table, name, {})
+            self.journal.put(table[name], key, None)
+        self._refresh(key)
+
+    def _remove_workload(self, key: str) -> None:
+        workload = self.workloads.get(key)
+        if workload is None:
+            return
+        if key in self.holdings.admission:
+            self._release(key)
+        self._unqueue(key)
+        self._unindex(workload)
+        self.journal.drop_all(key, self.workloads, self.assumed, self.stopping, self.rested, self.records)
+        self.journal.drop_all(key, self.stranded, self.untold, self.to_check, self.crowded)
+        self.journal.put(self.gangs, key, None)
+
+    def _unindex(self, workload: Workload) -> None:
+        for table, name in ((self.of_local_queue, workload.queue), (self.of_namespace, workload.namespace)):
+            self.journal.drop(table[name], workload.key)
+            if not table[name]:
+                self.journal.drop(table, name)
+
+    def _show(self, workload: Workload) -> bool:
+        """Ends the assumptions that this sight of the workload makes true, or untrue. True where one ended."""
+        ended = False
+        assumed, stopping = self.assumed.get(workload.key), self.stopping.get(workload.key)
+        if assumed is not None and (workload.admission is not None or workload.finished or _newer(workload, assumed)):
+            self.journal.drop(self.assumed, workload.key)
+            assumed, ended = None, True
+        if stopping is not None:
+            gone = (assumed is None and workload.admission is None) or workload.finished
+            if gone or (workload.evicted and workload.admission is not None) or _newer(workload, stopping):
+                self.journal.drop(self.stopping, workload.key)
+                ended = True
+        return ended
+
+    def _settle_workload(self, decision: Admit | Evict, ok: bool, revision: int) -> None:
+        table = self.assumed if isinstance(decision, Admit) else self.stopping
+        assumed = table.get(decision.workload)
+        if assumed is None or assumed.decision != decision:
+            return
+        if ok:
+            self.journal.put(table, decision.workload, replace(assumed, settled=True, revision=revision))
+            if not self._show(self.workloads[decision.workload]):
+                return
+        else:
+            self.journal.drop(table, decision.workload)
+        self._refresh(decision.workload)
+
+    def _refresh(self, key: str) -> None:
+        """What the workload holds, and where it waits, from what is known of it now."""
+        workload = self.workloads[key]
+        held, due = self.holdings.admission.get(key), self._due(workload)
+        if held is not None and held != due:
+            self._release(key)
+        if due is not None:
+            if due != self.holdings.admission.get(key):
+                self._take(workload, due)
+            self.journal.put(self.to_check, key, None)
+            self.journal.put(self.gangs, key, None)
+        elif key in self.stopping:
+            self.journal.drop(self.stopping, key)
+        self._requeue(workload, due is None and not workload.finished)
+
+    def _refresh_all(self, keys: dict[str, None] | tuple[()]) -> None:
+        for key in sorted(keys):
+            self._refresh(key)
+
+    def _due(self, workload: Workload) -> Admission | None:
+        """What it holds by right."""
+        if workload.finished:
+            return None
+        assumed = self.assumed.get(workload.key)
+        if assumed is not None and isinstance(assumed.decision, Admit):
+            return assumed.decision.admission
+        return workload.admission
+
+    def _take(self, workload: Workload, admission: Admission) -> None:
+        placed: Amounts = {}
+        if self.profile.places:
+            self.reservations.promise(workload, admission)
+            shapes = {s.name: s.shape.requests for s in workload.pod_sets}
+            for given in admission.pod_sets:
+                pods = sum(n for _, n in given.nodes)
+                for resource, amount in ((PODS, ONE_POD), *shapes.get(given.name, ())):
+                    if amount * pods:
+                        placed[resource] = placed.get(resource, 0) + amount * pods
+        self.holdings.take(workload.key, admission, placed)
+
+    def _release(self, key: str) -> None:
+        admission = self.holdings.drop(key)
+        self.reservations.release(key, admission)
+        self.journal.put(self.queues.freed, admission.cluster_queue, None)
+        self.journal.drop(self.stranded, key)
+        self.journal.put(self.gangs, key, None)
+
+    def _requeue(self, workload: Workload, pending: bool) -> None:
+        """The workload's place: a line, a back-off, aside, or none."""
+        key = workload.key
+        target: Spot | int | Reason | None = self._target(workload) if pending else None
+        if target is not None and target == self._standing(workload):
+            return
+        self._unqueue(key)
+        if target is None:
+            self.journal.drop_all(key, self.records, self.untold)
+            return
+        match target:
+            case Spot():
+                self.queues.enter(key, target)
+            case int():
+                self.queues.postpone(key, target)
+                self.journal.put(self.aside, key, Reason(Code.BACKING_OFF, need=target))
+            case Reason():
+                self.journal.put(self.aside, key, target)
+        self.journal.put(self.untold, key, None)
+
+    def _target(self, workload: Workload) -> Spot | int | Reason:
+        until = workload.requeue_at_ms
+        if until and workload.active and self.rested.get(workload.key) != until:
+            return until
+        route = self.catalog.route(workload)
+        return route if isinstance(route, Reason) else Spot(route, place(workload), kind(workload))
+
+    def _standing(self, workload: Workload) -> Spot | int | Reason | None:
+        aside = self.aside.get(workload.key)
+        if aside is not None:
+            return aside.need if aside.code is Code.BACKING_OFF else aside
+        return self.queues.spot.get(workload.key)
+
+    def _unqueue(self, key: str) -> None:
+        self.queues.leave(key)
+        aside = self.aside.get(key)
+        if aside is not None:
+            if aside.code is Code.BACKING_OFF:
+                self.queues.unpostpone(key, aside.need)
+            self.journal.drop(self.aside, key)
+
+    # queues and flavors
+
+    def _set_cluster_queue(self, name: str, queue: ClusterQueue | None) -> None:
+        old = self.catalog.cluster_queues.get(name)
+        if old == queue:
+            return
+        closed = self.catalog.closed(name)
+        if queue is None:
+            self.journal.drop(self.catalog.cluster_queues, name)
+            self.quotas.unset(name)
+        else:
+            self.journal.put(self.catalog.cluster_queues, name, queue)
+            self.quotas.set(name, _quota_of(queue))
+        if old is None or queue is None or old.selector != queue.selector:
+            for door in sorted(self.catalog.doors.get(name, ())):
+                self._refresh_all(self.of_local_queue.get(door, ()))
+        self._notice_queue(name, closed)
+
+    def _set_flavor(self, name: str, flavor: Flavor | None) -> None:
+        queues = [q.name for q in self.catalog.cluster_queues.values() if _uses(q, name)]
+        closed = {q: self.catalog.closed(q) for q in queues}
+        if flavor is None:
+            self.journal.drop(self.catalog.flavors, name)
+        else:
+            self.journal.put(self.catalog.flavors, name, flavor)
+        for queue in queues:
+            self._notice_queue(queue, closed[queue])
+
+    def _notice_queue(self, name: str, closed: Reason | None) -> None:
+        """The queue is other than it was: those in its line may be tried again, those who hold may have to stop."""
+        self.queues.wake_all(name)
+        if self.catalog.closed(name) != closed:
+            for _, _, _, key in self.queues.line.get(name, ()):
+                self.journal.put(self.untold, key, None)
+        for key in self.holdings.of_queue.get(name, ()):
+            self.journal.put(self.to_check, key, None)
+
+    # nodes and pods
+
+    def _put_node(self, node: Node) -> None:
+        if self.nodes.node_by_name.get(node.name) == node:
+            return
+        if self.nodes.put(node):
+            for uid in self.pods.on_node.get(node.name, ()):
+                self.nodes.use(node.name, self.pods.by_uid[uid].shape.requests, 1)
+            self.reservations.charge(node.name)
+        self._notice_node(node.name)
+
+    def _notice_node(self, name: str) -> None:
+        """Those who hold something there may have lost it, or may go on."""
+        holders = [workload for workload, _ in self.reservations.on_node.get(name, ())]
+        holders += [self.pods.by_uid[uid].workload for uid in self.pods.on_node.get(name, ())]
+        for key in holders:
+            if key in self.holdings.admission:
+                self.journal.put(self.to_check, key, None)
+                self.journal.put(self.gangs, key, None)
+
+    def _put_pod(self, pod: Pod) -> None:
+        if pod.uid in self.binding and (pod.node or pod.finished):
+            self.journal.drop(self.binding, pod.uid)
+        elif self.pods.by_uid.get(pod.uid) == pod:
+            return
+        self._reseat(pod)
+        self._notice_pod(pod.uid)
+
+    def _remove_pod(self, uid: str) -> None:
+        pod = self.pods.by_uid.get(uid)
+        if pod is None:
+            return
+        self._charge(pod, self.pods.node_of.get(uid, ""), -1)
+        self.pods.drop(uid)
+        self.journal.drop_all(uid, self.binding, self.refusals, self.newcomers)
+        if pod.workload:
+            self.journal.put(self.gangs, pod.workload, None)
+
+    def _settle_bind(self, decision: Bind, ok: bool) -> None:
+        assumed = self.binding.get(decision.pod)
+        if assumed is None or assumed.decision != decision:
+            return
+        if ok:
+            self.journal.put(self.binding, decision.pod, replace(assumed, settled=True))
+            return
+        self.journal.drop(self.binding, decision.pod)
+        self._reseat(self.pods.by_uid[decision.pod])
+        self._notice_pod(decision.pod)
+
+    def _notice_pod(self, uid: str) -> None:
+        pod = self.pods.by_uid.get(uid)
+        if pod is None:
+            return
+        if pod.workload:
+            self.journal.put(self.gangs, pod.workload, None)
+            self.journal.put(self.to_check, pod.workload, None)
+        elif waits(pod) and uid not in self.pods.node_of:
+            self.journal.put(self.newcomers, uid, None)
+        else:
+            self.journal.drop(self.newcomers, uid)
+
+    def _reseat(self, pod: Pod) -> None:
+        """The pod is this now; nodes and promises are charged for what changed."""
+        old = self.pods.by_uid.get(pod.uid)
+        was = self.pods.node_of.get(pod.uid, "")
+        bind = self.binding.get(pod.uid)
+        node = pod.node or (bind.decision.node if bind is not None and isinstance(bind.decision, Bind) else "")
+        node = "" if pod.finished else node
+        if old is not None:
+            self.pods.drop(pod.uid)
+        self.pods.put(pod, node)
+        if old is None or _charged(old, was) != _charged(pod, node):
+            if old is not None:
+                self._charge(old, was, -1)
+            self._charge(pod, node, 1)
+
+    def _charge(self, pod: Pod, node: str, times: int) -> None:
+        slots = (pod.workload, pod.pod_set)
+        if node:
+            self.nodes.use(node, pod.shape.requests, times)
+            if pod.workload:
+                self.reservations.seat(slots, node, times)
+            elif times > 0:
+                self.holdings.place(pod.uid, "", ((PODS, ONE_POD), *pod.shape.requests))
+            else:
+                self.holdings.unplace(pod.uid, "", ((PODS, ONE_POD), *pod.shape.requests))
+        elif pod.finished and pod.node and pod.workload:
+            self.reservations.end(slots, pod.node, times)
+
+
+def _newer(workload: Workload, assumed: Assumed) -> bool:
+    """Was the object seen at or after the decision's own write?"""
+    return assumed.settled and 0 < assumed.revision <= workload.revision
+
+
+def _charged(pod: Pod, node: str) -> tuple[object, ...]:
+    return (node, pod.shape.requests, pod.workload, pod.pod_set, pod.node if pod.finished else "")
+
+
+def _quota_of(queue: ClusterQueue) -> dict[FlavorResource, Quota]:
+    return {
+        (flavor.flavor, resource): quota
+        for group in queue.groups
+        for flavor in group.flavors
+        for resource, quota in flavor.quotas
+    }
+
+
+def _uses(queue: ClusterQueue, flavor: str) -> bool:
+    return any(f.flavor == flavor for g in queue.groups for f in g.flavors)

@@ -1,0 +1,97 @@
+"""Devices: which GPU for which container.
+
+The rule   an extended resource whose name contains "gpu" is a set of devices, numbered from 0; a container that asks for
+           n gets n of them that no other live container of the node has, lowest numbers first, for the life of its pod.
+           Init containers run before the others and share theirs: they get from the pod's own devices.
+Variables  CUDA_VISIBLE_DEVICES and NVIDIA_VISIBLE_DEVICES list a container's devices. On a node that offers GPUs a
+           container that asks for none sees none ("" and "void"); on any other node nothing is set.
+Names      where Kumi itself was started with CUDA_VISIBLE_DEVICES, number i is the i-th of that list.
+Restart    a pod's devices are in its record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kumi.api.errors import KumiError
+from kumi.api.quantity import MILLI, parse
+from kumi.api.wire import JsonObject
+
+Given = dict[str, dict[str, list[int]]]
+"""container -> resource -> device numbers"""
+
+
+def is_device(resource: str) -> bool:
+    """Whether a resource is handed out as numbered devices."""
+    return "/" in resource and "gpu" in resource.lower()
+
+
+def asked(pod: JsonObject) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, int]]]:
+    """(of the containers that run together, of the init containers that run before): container -> resource -> count."""
+    together: dict[str, dict[str, int]] = {}
+    before: dict[str, dict[str, int]] = {}
+    for container in pod["spec"].get("initContainers") or ():
+        into = together if container.get("restartPolicy") == "Always" else before
+        into[container["name"]] = _counts(container)
+    for container in pod["spec"]["containers"]:
+        together[container["name"]] = _counts(container)
+    return together, before
+
+
+class Devices:
+    """The devices of one node and which pods have them."""
+
+    def __init__(self, count_by_resource: Mapping[str, int]) -> None:
+        self.offered = {name: count for name, count in count_by_resource.items() if is_device(name)}
+        self._given: dict[str, Given] = {}
+
+    def take(self, pod_uid: str, pod: JsonObject) -> Given:
+        """A pod's devices. KumiError if there are too few: admission counts them first."""
+        if pod_uid in self._given:
+            return self._given[pod_uid]
+        together, before = asked(pod)
+        given: Given = {}
+        for resource in sorted(self.offered):
+            free = self._free(resource)
+            needs = sum(c.get(resource, 0) for c in together.values())
+            pool = max([needs, *(c.get(resource, 0) for c in before.values())])
+            if pool > len(free):
+                raise KumiError(f"{pool} {resource} asked for, {len(free)} free")
+            mine = free[:pool]
+            for name, counts in before.items():
+                given.setdefault(name, {})[resource] = mine[: counts.get(resource, 0)]
+            for name, counts in together.items():
+                given.setdefault(name, {})[resource] = mine[: counts.get(resource, 0)]
+                mine = mine[counts.get(resource, 0) :]
+        self.restore(pod_uid, given)
+        return given
+
+    def restore(self, pod_uid: str, given: Given) -> None:
+        """The pod has had these since before the restart."""
+        self._given[pod_uid] = given
+
+    def release(self, pod_uid: str) -> None:
+        """The pod is over."""
+        self._given.pop(pod_uid, None)
+
+    def _free(self, resource: str) -> list[int]:
+        used = {i for given in self._given.values() for by_name in given.values() for i in by_name.get(resource, ())}
+        return [i for i in range(self.offered[resource]) if i not in used]
+
+
+def variables_of(given: Mapping[str, list[int]], offered: Mapping[str, int], visible: str | None) -> dict[str, str]:
+    """The variables of one container. `visible`: Kumi's own CUDA_VISIBLE_DEVICES."""
+    if not offered:
+        return {}
+    numbers = [i for resource in sorted(given) for i in given[resource]]
+    names = [n.strip() for n in visible.split(",")] if visible else []
+    total = sum(offered.values())
+    shown = [names[i] if len(names) >= total else str(i) for i in numbers]
+    listed = ",".join(shown)
+    return {"CUDA_VISIBLE_DEVICES": listed, "NVIDIA_VISIBLE_DEVICES": listed or "void"}
+
+
+def _counts(container: JsonObject) -> dict[str, int]:
+    resources = container.get("resources") or {}
+    written = {**(resources.get("limits") or {}), **(resources.get("requests") or {})}
+    return {name: parse(value, name) // MILLI for name, value in written.items() if is_device(name)}

@@ -1,0 +1,327 @@
+"""A node that runs its pods as processes of this machine.
+
+    node = ProcessNode(name, settings, machine);  await node.start();  ...  await node.stop()
+
+Life       start: the Node object is made or brought up to date, Ready; the machine's watch brings its pods. A Lease tells
+           every heartbeat_ms that it lives; the Node's status is written only when it changes.
+           stop: every container gets SIGTERM and its grace, then the node is not Ready. What a pod was doing is not over:
+           at the next start it is run again where its restart policy lets it.
+A pod      that is new is admitted (admission.py) and gets an address, devices and a worker; one that is over already
+           only waits to be deleted; one with a record from before a restart is adopted, before any new one is admitted.
+Not here   what happens to one pod: worker.py. What nodes share: machine.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import platform
+from collections.abc import Awaitable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from kumi.api.coordination import Lease
+from kumi.api.core import Node, Pod
+from kumi.api.errors import ApiError, KumiError
+from kumi.api.meta import format_micro_time, format_time
+from kumi.api.quantity import parse
+from kumi.api.wire import JsonObject
+from kumi.kubelet.admission import Refusal, Room
+from kumi.kubelet.devices import Devices
+from kumi.kubelet.machine import Machine, kill_below
+from kumi.kubelet.pod_record import PodRecord, home_of
+from kumi.kubelet.pod_state import FINAL
+from kumi.kubelet.records import boot_id
+from kumi.kubelet.settings import NodeSettings, architecture
+from kumi.kubelet.worker import PodWorker
+
+LOG = logging.getLogger(__name__)
+LEASE_NAMESPACE = "kube-node-lease"
+_POLL_MS = 10
+
+
+class ProcessNode:
+    """See the module."""
+
+    def __init__(self, name: str, settings: NodeSettings, machine: Machine) -> None:
+        self.name, self.machine = name, machine
+        self._settings = settings
+        self._offered = settings.offered()
+        self._room = Room({resource: parse(text, resource) for resource, text in self._offered.items()})
+        self.devices = Devices({resource: parse(text, resource) // 1000 for resource, text in self._offered.items()})
+        self._workers: dict[str, PodWorker] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._heart: asyncio.Task[None] | None = None
+        self._stopping = False
+        machine.join(self)
+
+    @property
+    def allocatable(self) -> dict[str, int]:
+        """What it offers, in base units."""
+        return self._room.allocatable
+
+    @property
+    def workers(self) -> dict[str, PodWorker]:
+        """Its pods that are not yet gone, by uid."""
+        return self._workers
+
+    async def start(self) -> None:
+        """Registers it and begins to run pods."""
+        await self._register()
+        await self.machine.start()
+        self._heart = asyncio.create_task(self._beat())
+
+    async def stop(self) -> None:
+        """Ends every process, writes what is to be written, and says that it is not ready. The machine stops apart."""
+        self._stopping = True
+        for worker in list(self._workers.values()):
+            worker.halt()
+        while not all(worker.still() for worker in self._workers.values()):
+            await self.machine.clock.sleep_ms(_POLL_MS)
+        await self._say_stopped()
+        await self.close()
+
+    async def close(self) -> None:
+        """Lets go of everything at once; what runs goes on."""
+        self._stopping = True
+        waiting = [*self._tasks, *([self._heart] if self._heart else [])]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        for worker in list(self._workers.values()):
+            await worker.close()
+
+    # what the machine's watch tells (machine.Member)
+
+    def pod_changed(self, pod: JsonObject) -> None:
+        """See machine.Member."""
+        uid = pod["metadata"]["uid"]
+        if uid in self._workers:
+            self._workers[uid].changed(pod)
+        elif (pod.get("status") or {}).get("phase") in FINAL:
+            self._over_already(pod)
+        elif not self._stopping:
+            self._take(pod)
+
+    def pod_gone(self, uid: str) -> bool:
+        """See machine.Member."""
+        worker = self._workers.get(uid)
+        if worker is not None:
+            worker.gone()
+        return worker is not None
+
+    # what workers tell (worker.Host)
+
+    def pod_over(self, uid: str) -> None:
+        """See worker.Host."""
+        self._room.remove(uid)
+        self.devices.release(uid)
+
+    def pod_left(self, uid: str) -> None:
+        """See worker.Host."""
+        self._workers.pop(uid, None)
+
+    # pods
+
+    def _take(self, pod: JsonObject) -> None:
+        uid = pod["metadata"]["uid"]
+        before = self.machine.before.pop(uid, None)
+        if before is not None and before[1].node == self.name:
+            home, record = before
+            self._room.add(uid, pod)
+            self.devices.restore(uid, record.devices)
+            worker = self._workers[uid] = PodWorker(self, pod, home, record)
+            worker.adopt()
+            return
+        refusal = self._room.refusal(pod)
+        record = PodRecord(
+            node=self.name,
+            namespace=pod["metadata"]["namespace"],
+            name=pod["metadata"]["name"],
+            uid=uid,
+            started_ms=self.machine.clock.now_ms(),
+            address="",
+        )
+        if refusal is None:
+            refusal = self._give(pod, record)
+        if refusal is not None:
+            self._spawn(self._refuse(pod, refusal))
+            return
+        worker = self._workers[uid] = PodWorker(self, pod, home_of(self.machine.settings.data_dir, pod), record)
+        worker.begin()
+
+    def _give(self, pod: JsonObject, record: PodRecord) -> Refusal | None:
+        try:
+            record.devices = self.devices.take(record.uid, pod)
+            record.address = self.machine.addresses.take(record.uid)
+        except KumiError as error:
+            self.devices.release(record.uid)
+            return Refusal("UnexpectedAdmissionError", f"Allocate failed due to {error}, which is unexpected")
+        self._room.add(record.uid, pod)
+        return None
+
+    def _over_already(self, pod: JsonObject) -> None:
+        """A pod that ended before this start of Kumi, or that another ended before it began here."""
+        meta = pod["metadata"]
+        before = self.machine.before.get(meta["uid"])
+        if before is not None:
+            kill_below(before[0])
+        if meta.get("deletionTimestamp"):
+            self._spawn(self._delete(pod))
+
+    async def _refuse(self, pod: JsonObject, refusal: Refusal) -> None:
+        meta = pod["metadata"]
+        status = {
+            "phase": "Failed",
+            "reason": refusal.reason,
+            "message": f"Pod was rejected: {refusal.message}",
+            "startTime": format_time(self.machine.clock.now_ms()),
+        }
+        body = {"metadata": {"resourceVersion": meta["resourceVersion"]}, "status": status}
+        await self._try(
+            self.machine.client.patch(
+                self.machine.kinds.of(Pod), meta["namespace"], meta["name"], body, subresource="status"
+            )
+        )
+
+    async def _delete(self, pod: JsonObject) -> None:
+        meta = pod["metadata"]
+        await self._try(
+            self.machine.client.delete(
+                self.machine.kinds.of(Pod), meta["namespace"], meta["name"], uid=meta["uid"], grace_seconds=0
+            )
+        )
+
+    # the node itself
+
+    async def _register(self) -> None:
+        node, kind = self._object(ready=True), self.machine.kinds.of(Node)
+        try:
+            standing = await self.machine.client.create(node)
+        except ApiError as error:
+            if error.reason != "AlreadyExists":
+                raise
+            await self.machine.client.patch(kind, "", self.name, {"metadata": {"labels": node["metadata"]["labels"]}})
+            standing = {}
+        if standing.get("status", {}).get("conditions") != node["status"]["conditions"]:
+            await self.machine.client.patch(kind, "", self.name, {"status": node["status"]}, subresource="status")
+
+    async def _say_stopped(self) -> None:
+        status = {"conditions": self._conditions(ready=False)}
+        await self._try(
+            self.machine.client.patch(
+                self.machine.kinds.of(Node), "", self.name, {"status": status}, subresource="status"
+            )
+        )
+
+    async def _beat(self) -> None:
+        while True:
+            await self._renew()
+            await self.machine.clock.sleep_ms(self._settings.heartbeat_ms)
+
+    async def _renew(self) -> None:
+        kind, now = self.machine.kinds.of(Lease), format_micro_time(self.machine.clock.now_ms())
+        spec = {"holderIdentity": self.name, "leaseDurationSeconds": 40, "renewTime": now}
+        try:
+            await self.machine.client.patch(kind, LEASE_NAMESPACE, self.name, {"spec": spec})
+        except ApiError as error:
+            if error.code != 404:
+                LOG.warning("heartbeat of node %s: %s", self.name, error)
+                return
+            lease = {
+                "apiVersion": kind.api_version,
+                "kind": kind.kind,
+                "metadata": {"name": self.name, "namespace": LEASE_NAMESPACE},
+                "spec": spec,
+            }
+            await self._try(self.machine.client.create(lease))
+        except OSError as error:
+            LOG.warning("heartbeat of node %s: %s", self.name, error)
+
+    def _object(self, ready: bool) -> JsonObject:
+        labels = {
+            "kubernetes.io/hostname": self.name,
+            "kubernetes.io/arch": architecture(),
+            "kubernetes.io/os": "linux",
+            "node-role.kubernetes.io/worker": "",
+            **self._settings.labels,
+        }
+        machine_id = boot_id()
+        status = {
+            "capacity": self._offered,
+            "allocatable": self._offered,
+            "conditions": self._conditions(ready),
+            "addresses": [
+                {"type": "InternalIP", "address": self.machine.settings.host_ip},
+                {"type": "Hostname", "address": self.name},
+            ],
+            "daemonEndpoints": {"kubeletEndpoint": {"Port": 0}},
+            "nodeInfo": {
+                "architecture": architecture(),
+                "bootID": machine_id,
+                "containerRuntimeVersion": f"kumi://{self._settings.version.removeprefix('v')}",
+                "kernelVersion": platform.release(),
+                "kubeProxyVersion": self._settings.version,
+                "kubeletVersion": self._settings.version,
+                "machineID": _first_line("/etc/machine-id"),
+                "operatingSystem": "linux",
+                "osImage": _os_image(),
+                "systemUUID": machine_id,
+            },
+        }
+        return {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": self.name, "labels": labels},
+            "spec": {},
+            "status": status,
+        }
+
+    def _conditions(self, ready: bool) -> list[JsonObject]:
+        now = format_time(self.machine.clock.now_ms())
+        fine = [
+            ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
+            ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+            ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+        ]
+        if ready:
+            last = ("Ready", "True", "KubeletReady", "kubelet is posting ready status")
+        else:
+            last = ("Ready", "False", "KubeletStopped", "kumi was stopped on this machine")
+        return [
+            {
+                "type": type_,
+                "status": status,
+                "reason": reason,
+                "message": message,
+                "lastHeartbeatTime": now,
+                "lastTransitionTime": now,
+            }
+            for type_, status, reason, message in (*fine, last)
+        ]
+
+    async def _try(self, write: Awaitable[object]) -> None:
+        """A write that may come too late: the object is gone, or the API is."""
+        try:
+            await write
+        except (ApiError, OSError) as error:
+            LOG.debug("node %s: %s", self.name, error)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _first_line(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").split("\n")[0].strip()
+    except OSError:
+        return ""
+
+
+def _os_image() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
+    except OSError:
+        return "Linux"

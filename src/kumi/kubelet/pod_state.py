@@ -1,0 +1,488 @@
+"""The life of a pod, as a pure state machine: what happened goes in, what to do comes out.
+
+    life = PodLife(plan, now)              orders = life.hear(event, now)           life.wake_at(): hear(Tick()) then
+
+A container's stages (TABLE has every arrow; anything else is a bug):
+
+    WAITING --start--> STARTING --started--> RUNNING --exited--> EXITED
+       |                |    ^                  |
+       |             refused |               exited, and it is to run again
+       |                v    |start             v
+       |             PENDING RETRY = BACKOFF <--+
+       +--found (after a restart of Kumi)--> RUNNING          WAITING, BACKOFF --stopped--> EXITED
+
+The rules, in the order in which each event is followed up:
+    1  past the pod's deadline it is ended (DeadlineExceeded)
+    2  a pod that is ending starts nothing; what runs gets SIGTERM once and, when the grace is over, SIGKILL; sidecars get
+       theirs only when the other containers are gone, within the same grace
+    3  nothing starts before the pod is prepared (address, volumes, devices)
+    4  init containers start in order, each when those before it succeeded; a sidecar lets the next go on once it runs
+    5  then all containers start together
+    6  an exited container runs again: Always; OnFailure after a failure; an init container after a failure unless Never;
+       a sidecar always, while the pod is not ending. It waits as Backoff says. A run cut short by the node itself
+       (`lost`) waits for nothing, counts as no crash, and is no success whatever its exit code
+    7  all containers exited for good, or an init container failed for good: the pod is finished, sidecars are ended
+    8  nothing is left alive: the phase is Succeeded or Failed and never changes; a removed pod is Gone, once
+Attempts   number 0, 1, ...: an event about another attempt than the last is old news and ignored.
+Units      milliseconds since the epoch.
+Cost       O(containers) an event.
+Source     Kubernetes: pod life cycle (phases, restart policy, back-off, termination), sidecar containers.
+Not here   what the API shows: pod_status.py. Doing it: worker.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from kumi.api.errors import InvariantError
+from kumi.kubelet.pod_plan import PodPlan, Restart, Role
+
+
+class Stage(Enum):
+    """Where a container is."""
+
+    WAITING = "waiting"
+    STARTING = "starting"
+    RUNNING = "running"
+    BACKOFF = "backoff"
+    EXITED = "exited"
+
+
+TABLE: dict[tuple[Stage, str], tuple[Stage, ...]] = {
+    (Stage.WAITING, "start"): (Stage.STARTING,),
+    (Stage.WAITING, "found"): (Stage.RUNNING,),
+    (Stage.WAITING, "stopped"): (Stage.EXITED,),
+    (Stage.STARTING, "started"): (Stage.RUNNING,),
+    (Stage.STARTING, "refused"): (Stage.BACKOFF, Stage.EXITED),
+    (Stage.STARTING, "exited"): (Stage.BACKOFF, Stage.EXITED),
+    (Stage.RUNNING, "exited"): (Stage.BACKOFF, Stage.EXITED),
+    (Stage.BACKOFF, "start"): (Stage.STARTING,),
+    (Stage.BACKOFF, "stopped"): (Stage.EXITED,),
+}
+"""every arrow: (stage, word) -> where it may lead"""
+
+FINAL = ("Succeeded", "Failed")
+"""phases that never change"""
+LIVE = (Stage.STARTING, Stage.RUNNING)
+"""stages in which there is, or may be, a process"""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How an attempt ended. `lost`: the node itself cut it short (it stopped, or the machine went down)."""
+
+    code: int
+    signal: int = 0
+    reason: str = ""
+    message: str = ""
+    started_ms: int = 0
+    finished_ms: int = 0
+    lost: bool = False
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The pod has its address, volumes and devices."""
+
+
+@dataclass(frozen=True)
+class Unprepared:
+    """It does not yet; tried again later."""
+
+    message: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """After a restart: the last attempt of a container, running or (an Exited follows) ended meanwhile."""
+
+    container: str
+    attempt: int
+    started_ms: int
+    previous: Exit | None = None
+
+
+@dataclass(frozen=True)
+class Started:
+    """The process is there."""
+
+    container: str
+    attempt: int
+    started_ms: int
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The attempt did not begin, and will be tried again (`after_ms` from now, or as Backoff says)."""
+
+    container: str
+    attempt: int
+    reason: str
+    message: str
+    after_ms: int | None = None
+
+
+@dataclass(frozen=True)
+class Exited:
+    """The attempt is over, and nothing of it is alive."""
+
+    container: str
+    attempt: int
+    exit: Exit
+
+
+@dataclass(frozen=True)
+class Remove:
+    """The pod is being deleted, with that grace from now."""
+
+    grace_ms: int
+
+
+@dataclass(frozen=True)
+class Fail:
+    """The pod is to end as Failed, with that reason: refused by the node, or evicted."""
+
+    reason: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Halt:
+    """The node stops: end every process, but the pod is not over; it goes on at the node's next start."""
+
+    grace_ms: int
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Time went by."""
+
+
+Event: TypeAlias = Prepared | Unprepared | Found | Started | Refused | Exited | Remove | Fail | Halt | Tick
+
+
+@dataclass(frozen=True)
+class Prepare:
+    """Get the address, volumes and devices; answer Prepared or Unprepared."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Start that attempt; answer Started, Refused or Exited."""
+
+    container: str
+    attempt: int
+
+
+@dataclass(frozen=True)
+class Stop:
+    """SIGTERM to the container, or with `kill` SIGKILL to all of it."""
+
+    container: str
+    attempt: int
+    kill: bool
+
+
+@dataclass(frozen=True)
+class Gone:
+    """Nothing is left of a pod that was to be removed: delete it from the API. Said once."""
+
+
+Order: TypeAlias = Prepare | Start | Stop | Gone
+
+
+@dataclass
+class ContainerLife:
+    """One container. `exits`: the last two; `runs`: attempts that began."""
+
+    name: str
+    role: Role
+    stage: Stage = Stage.WAITING
+    runs: int = 0
+    started_ms: int = 0
+    exits: list[Exit] = field(default_factory=list)
+    waiting: tuple[str, str] = ("", "")
+    due_ms: int = 0
+    crashes: int = 0
+    refusals: int = 0
+    told: str = ""
+    """the hardest signal this attempt was sent: "", term, kill"""
+
+    @property
+    def last_exit(self) -> Exit | None:
+        """How the last attempt that ended did."""
+        return self.exits[-1] if self.exits else None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether it is over and its last exit was 0, by its own doing."""
+        return self.stage is Stage.EXITED and bool(self.exits) and self.exits[-1].code == 0 and not self.exits[-1].lost
+
+
+@dataclass
+class Ending:
+    """Why and until when a pod ends. `reason` set: it is Failed, whatever the exit codes say."""
+
+    kill_at_ms: int
+    reason: str = ""
+    message: str = ""
+    halted: bool = False
+
+
+class PodLife:
+    """See the module. `started_ms`: when the node first saw the pod (status.startTime)."""
+
+    def __init__(self, plan: PodPlan, started_ms: int) -> None:
+        self.plan, self.started_ms = plan, started_ms
+        self.containers = {name: ContainerLife(name, role) for name, role in plan.roles.items()}
+        self.ending: Ending | None = None
+        self.phase = "Pending"
+        self.trouble = ""
+        """why it is not prepared yet"""
+        self._prepared: bool | None = None
+        self._prepare_at_ms = 0
+        self._refusals = 0
+        self._removing = self._gone = False
+        self._orders: list[Order] = []
+
+    @property
+    def over(self) -> bool:
+        """Whether the phase is final."""
+        return self.phase in FINAL
+
+    @property
+    def alive(self) -> bool:
+        """Whether there is, or may be, a process."""
+        return any(c.stage in LIVE for c in self.containers.values())
+
+    @property
+    def halted(self) -> bool:
+        """Whether the node's stop has ended every process."""
+        return self.ending is not None and self.ending.halted and not self.alive
+
+    def of(self, *roles: Role) -> list[ContainerLife]:
+        """The containers with such a role, in order."""
+        return [c for c in self.containers.values() if c.role in roles]
+
+    def hear(self, event: Event, now_ms: int) -> list[Order]:
+        """What to do now that this happened."""
+        return self.hear_all([event], now_ms)
+
+    def hear_all(self, events: Sequence[Event], now_ms: int) -> list[Order]:
+        """The same for several at one moment: what is found after a restart must be known before anything follows."""
+        self._orders = []
+        for event in events:
+            self._take(event, now_ms)
+        self._follow_up(now_ms)
+        return self._orders
+
+    def wake_at(self) -> int | None:
+        """When to say Tick, if nothing happens before."""
+        times = [c.due_ms for c in self.containers.values() if c.stage is Stage.BACKOFF and self.ending is None]
+        if self.ending is not None and any(c.stage in LIVE and c.told != "kill" for c in self.containers.values()):
+            times.append(self.ending.kill_at_ms)
+        if self.ending is None and not self.over:
+            if self.plan.deadline_ms is not None:
+                times.append(self.started_ms + self.plan.deadline_ms)
+            if self._prepared is False and self._prepare_at_ms < _NEVER:
+                times.append(self._prepare_at_ms)
+        return min(times, default=None)
+
+    # what happened
+
+    def _take(self, event: Event, now_ms: int) -> None:
+        match event:
+            case Prepared():
+                self._prepared, self.trouble = True, ""
+            case Unprepared(message):
+                self._prepared, self.trouble = False, message
+                self._prepare_at_ms = now_ms + self.plan.backoff.after_refusal(self._refusals)
+                self._refusals += 1
+            case Found() | Started() | Refused() | Exited():
+                self._take_container(event, now_ms)
+            case Remove(grace_ms):
+                self._removing = True
+                self._end(now_ms + grace_ms)
+            case Fail(reason, message):
+                if self.ending is None or not self.ending.reason:
+                    self._end(now_ms + self.plan.grace_ms, reason, message)
+            case Halt(grace_ms):
+                if not self.over:
+                    self._end(now_ms + grace_ms, halted=True)
+
+    def _take_container(self, event: Found | Started | Refused | Exited, now_ms: int) -> None:
+        container = self.containers.get(event.container)
+        if container is None:
+            return
+        if isinstance(event, Found):
+            self._prepared = True
+            container.runs, container.crashes = event.attempt + 1, event.attempt
+            container.started_ms = event.started_ms
+            container.exits = [event.previous] if event.previous else []
+            _move(container, "found", Stage.RUNNING)
+        elif not self._is_news(container, event):
+            return
+        elif isinstance(event, Started):
+            container.runs, container.started_ms, container.refusals = event.attempt + 1, event.started_ms, 0
+            container.told = ""
+            _move(container, "started", Stage.RUNNING)
+        elif isinstance(event, Refused):
+            self._refused(container, event, now_ms)
+        else:
+            container.runs = event.attempt + 1
+            container.exits = [*container.exits[-1:], event.exit]
+            self._exited(container, event.exit)
+
+    @staticmethod
+    def _is_news(container: ContainerLife, event: Started | Refused | Exited) -> bool:
+        if container.stage is Stage.STARTING:
+            return event.attempt == container.runs
+        return container.stage is Stage.RUNNING and isinstance(event, Exited) and event.attempt == container.runs - 1
+
+    def _refused(self, container: ContainerLife, event: Refused, now_ms: int) -> None:
+        container.waiting = (event.reason, event.message)
+        if self.ending is not None:
+            _move(container, "refused", Stage.EXITED)
+            return
+        wait = self.plan.backoff.after_refusal(container.refusals) if event.after_ms is None else event.after_ms
+        container.refusals += 1
+        container.due_ms = now_ms + wait
+        _move(container, "refused", Stage.BACKOFF)
+
+    def _exited(self, container: ContainerLife, exit: Exit) -> None:
+        if not self._runs_again(container, exit):
+            _move(container, "exited", Stage.EXITED)
+            if exit.lost and self.ending is None:
+                self._end(
+                    exit.finished_ms + self.plan.grace_ms, NODE_STOPPED, "Pod was terminated by the stop of its node"
+                )
+            return
+        if exit.finished_ms - exit.started_ms >= self.plan.backoff.reset_ms:
+            container.crashes = 0
+        wait = 0
+        if not exit.lost:
+            wait = self.plan.backoff.after_crash(container.crashes)
+            container.crashes += 1
+        container.due_ms = exit.finished_ms + wait
+        container.waiting = (
+            "CrashLoopBackOff",
+            f"back-off {_seconds(wait)} restarting failed container={container.name}",
+        )
+        _move(container, "exited", Stage.BACKOFF)
+
+    def _runs_again(self, container: ContainerLife, exit: Exit) -> bool:
+        if self.ending is not None:
+            return False
+        if container.role is Role.SIDECAR:
+            return True
+        if container.role is Role.MAIN and self.plan.restart is Restart.ALWAYS:
+            return True
+        return self.plan.restart is not Restart.NEVER and (exit.code != 0 or exit.lost)
+
+    def _end(self, kill_at_ms: int, reason: str = "", message: str = "", halted: bool = False) -> None:
+        """The first reason stands, the shortest grace counts; a real end replaces a halt."""
+        if self.over:
+            return
+        if self.ending is None:
+            self.ending = Ending(kill_at_ms, reason, message, halted)
+            return
+        self.ending.kill_at_ms = min(self.ending.kill_at_ms, kill_at_ms)
+        if not self.ending.reason:
+            self.ending.reason, self.ending.message = reason, message
+        if not halted:
+            self.ending.halted = False
+
+    # what follows
+
+    def _follow_up(self, now_ms: int) -> None:
+        if self.ending is None and not self.over and self._is_late(now_ms):
+            message = "Pod was active on the node longer than the specified deadline"
+            self._end(now_ms + self.plan.grace_ms, "DeadlineExceeded", message)
+        if self.ending is None and not self.over:
+            self._bring_up(now_ms)
+            self._finish(now_ms)
+        if self.ending is not None:
+            self._wind_down(now_ms)
+        self._set_phase()
+        if self._removing and self.over and not self._gone:
+            self._gone = True
+            self._orders.append(Gone())
+
+    def _is_late(self, now_ms: int) -> bool:
+        deadline = self.plan.deadline_ms
+        return deadline is not None and now_ms >= self.started_ms + deadline
+
+    def _bring_up(self, now_ms: int) -> None:
+        if not self._prepared:
+            if self._prepared is None or now_ms >= self._prepare_at_ms:
+                self._prepared, self._prepare_at_ms = False, _NEVER
+                self._orders.append(Prepare())
+            return
+        for container in self.of(Role.INIT, Role.SIDECAR):
+            self._start_if_due(container, now_ms)
+            if not (container.succeeded if container.role is Role.INIT else container.runs):
+                return
+        for container in self.of(Role.MAIN):
+            self._start_if_due(container, now_ms)
+
+    def _start_if_due(self, container: ContainerLife, now_ms: int) -> None:
+        if container.stage is Stage.WAITING or (container.stage is Stage.BACKOFF and now_ms >= container.due_ms):
+            _move(container, "start", Stage.STARTING)
+            self._orders.append(Start(container.name, container.runs))
+
+    def _finish(self, now_ms: int) -> None:
+        done = all(c.stage is Stage.EXITED for c in self.of(Role.MAIN))
+        if done or self._init_failed():
+            self._end(now_ms + self.plan.grace_ms)
+
+    def _init_failed(self) -> bool:
+        return any(c.stage is Stage.EXITED and not c.succeeded for c in self.of(Role.INIT))
+
+    def _wind_down(self, now_ms: int) -> None:
+        assert self.ending is not None
+        for container in self.containers.values():
+            if container.stage in (Stage.WAITING, Stage.BACKOFF):
+                _move(container, "stopped", Stage.EXITED)
+        late = now_ms >= self.ending.kill_at_ms
+        others = any(c.stage in LIVE for c in self.of(Role.INIT, Role.MAIN))
+        for container in self.containers.values():
+            if container.stage is not Stage.RUNNING or container.told == "kill":
+                continue
+            if late:
+                container.told = "kill"
+            elif container.told or (container.role is Role.SIDECAR and others):
+                continue
+            else:
+                container.told = "term"
+            self._orders.append(Stop(container.name, container.runs - 1, kill=late))
+
+    def _set_phase(self) -> None:
+        if self.over:
+            return
+        if self.ending is not None and not self.alive:
+            if not self.ending.halted:
+                whole = all(c.succeeded for c in self.of(Role.MAIN))
+                self.phase = "Succeeded" if whole and not self.ending.reason else "Failed"
+            return
+        inits = all(c.succeeded if c.role is Role.INIT else c.runs for c in self.of(Role.INIT, Role.SIDECAR))
+        begun = all(c.runs for c in self.of(Role.MAIN))
+        self.phase = "Running" if inits and begun else "Pending"
+
+
+NODE_STOPPED = "Terminated"
+"""reason of a pod that its node cut short and that may not run again"""
+_NEVER = 1 << 62
+
+
+def _move(container: ContainerLife, word: str, to: Stage) -> None:
+    if to not in TABLE.get((container.stage, word), ()):
+        raise InvariantError(f"container {container.name}: no arrow {word} from {container.stage.value} to {to.value}")
+    container.stage = to
+
+
+def _seconds(ms: int) -> str:
+    minutes, seconds = divmod(ms // 1000, 60)
+    return f"{minutes}m{seconds}s" if minutes else f"{seconds}s"

@@ -1,0 +1,339 @@
+"""The shim: the guardian of one container, a small process that outlives Kumi.
+
+Its life:
+    1  a session of its own; it adopts every orphan below it, so that no descendant of the container can slip away
+    2  it claims the attempt's `.run` record (whoever has it owns the attempt); taken already: it leaves
+    3  it forks the container (own session, private view, then exec) and says on the report pipe how that went
+    4  it copies stdout and stderr to the log, line by line, with the time (see Log), and reaps
+    5  SIGTERM to the shim is passed on to the container's process group; SIGUSR1 kills everything below the shim
+    6  when the container's process has ended, what is left below it is killed, the pipes are read to their end, and only
+       then `.exit` is made: a reader that sees `.exit` finds the log complete
+Report     one line of JSON: {"pid", "ticks", "boot", "started_ms"}, {"failed": message} or {"taken": true}.
+Log        `<RFC 3339 time, ns> stdout|stderr F|P <bytes>\\n`; F is a whole line, P a part that the next entry goes on with
+           (a line of more than 16 KiB, or output that ended without a newline). All 40 bytes before the text are fixed.
+Death      if the shim itself is killed, the kernel kills the container's first process; the rest carries the variable
+           KUMI_CONTAINER, by which process.py finds it.
+Source     the CRI log format; prctl(2) PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG.
+Not here   who starts shims: zygote.py, process.py. Standard library only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import select
+import signal
+import time
+from typing import Any, NamedTuple, NoReturn
+
+from kumi.kubelet import mounts, records
+
+KILL_ALL = signal.SIGUSR1
+"""the signal that tells a shim to kill everything below it"""
+PREFIX_BYTES = 40
+LINE_BYTES = 16 * 1024
+START_ERROR_CODE = 128
+"""exit code of a container that could not be started, as container runtimes have it"""
+_CHUNK = 1 << 16
+_HANDLED = (signal.SIGCHLD, signal.SIGTERM, KILL_ALL)
+
+
+class Request(NamedTuple):
+    """What a shim is to run; travels as JSON. `stem` is the path of the attempt's files without their suffix."""
+
+    stem: str
+    argv: list[str]
+    environment: dict[str, str]
+    working_dir: str
+    isolation: str = mounts.NONE
+    hostname: str = ""
+    mounts: list[list[Any]] = []
+    kept: list[str] = []
+    staging: str = ""
+
+
+class Log:
+    """The container's log file. A full disk loses lines, never the container."""
+
+    def __init__(self, path: str) -> None:
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o640)
+        self._parts = {"stdout": b"", "stderr": b""}
+        self._second, self._second_text = -1, b""
+
+    def take(self, stream: str, data: bytes) -> None:
+        """Writes the whole lines, keeps the rest until its newline comes or it is long."""
+        data = self._parts[stream] + data
+        end = data.rfind(b"\n") + 1
+        text, rest = b"", data[end:]
+        head = b"%b %b " % (self._now(), stream.encode())
+        if end:
+            whole = head + b"F "
+            text = whole + data[: end - 1].replace(b"\n", b"\n" + whole) + b"\n"
+        while len(rest) >= LINE_BYTES:
+            text += head + b"P " + rest[:LINE_BYTES] + b"\n"
+            rest = rest[LINE_BYTES:]
+        self._parts[stream] = rest
+        self._write(text)
+
+    def close(self) -> None:
+        """Writes what is left without a newline."""
+        for stream, rest in self._parts.items():
+            if rest:
+                self._write(b"%b %b P %b\n" % (self._now(), stream.encode(), rest))
+        os.close(self._file)
+
+    def _write(self, text: bytes) -> None:
+        with contextlib.suppress(OSError):
+            while text:
+                text = text[os.write(self._file, text) :]
+
+    def _now(self) -> bytes:
+        second, ns = divmod(time.time_ns(), 10**9)
+        if second != self._second:
+            self._second = second
+            self._second_text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second)).encode()
+        return b"%b.%09dZ" % (self._second_text, ns)
+
+
+def run(request: Request, report: int) -> NoReturn:
+    """The whole life of a shim, in a process of its own that was just forked. Never returns."""
+    code = 0
+    try:
+        _Shim(request, report).live()
+    except BaseException as error:
+        _kill_all_below()
+        now_ms = time.time_ns() // 1_000_000
+        with contextlib.suppress(OSError):
+            message = f"the shim failed: {error!r}"
+            records.claim(f"{request.stem}.exit", _exit(137, 0, "ContainerStatusUnknown", message, now_ms, now_ms))
+        code = 1
+    finally:
+        os._exit(code)
+
+
+class _Shim:
+    def __init__(self, request: Request, report: int) -> None:
+        self._request, self._report = request, report
+        self._main = 0
+        self._status: int | None = None
+        self._started_ms = 0
+
+    def live(self) -> None:
+        os.setsid()
+        os.chdir("/")
+        mounts.adopt_orphans()
+        mounts.set_name("kumi-shim")
+        wake = self._listen()
+        me = records.who_is(os.getpid())
+        assert me is not None
+        self._started_ms = time.time_ns() // 1_000_000
+        who = {"pid": me.pid, "ticks": me.ticks, "boot": me.boot, "started_ms": self._started_ms}
+        if not records.claim(f"{self._request.stem}.run", who):
+            self._tell({"taken": True})
+            return
+        log = Log(f"{self._request.stem}.log")
+        out, err, trouble = self._start()
+        if trouble:
+            os.waitpid(self._main, 0)
+            log.close()
+            self._ended(_exit(START_ERROR_CODE, 0, "StartError", trouble, self._started_ms, self._started_ms))
+            self._tell({"failed": trouble})
+            return
+        self._tell(who)
+        self._watch(wake, {out: "stdout", err: "stderr"}, log)
+        log.close()
+        assert self._status is not None
+        self._ended(_exit_of(self._status, self._started_ms))
+
+    @staticmethod
+    def _listen() -> int:
+        """Signals as bytes of a pipe."""
+        read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+        for number in _HANDLED:
+            signal.signal(number, lambda *_: None)
+        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+        return read_end
+
+    def _tell(self, what: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):
+            os.write(self._report, json.dumps(what).encode() + b"\n")
+        os.close(self._report)
+
+    def _ended(self, record: records.Record) -> None:
+        records.claim(f"{self._request.stem}.exit", record)
+
+    def _start(self) -> tuple[int, int, str]:
+        """Forks the container: (its stdout, its stderr, why it could not be started or "")."""
+        out, out_end = os.pipe2(os.O_CLOEXEC)
+        err, err_end = os.pipe2(os.O_CLOEXEC)
+        trouble, trouble_end = os.pipe2(os.O_CLOEXEC)
+        shim = os.getpid()
+        self._main = os.fork()
+        if self._main == 0:
+            _become(self._request, shim, out_end, err_end, trouble_end)
+        for end in (out_end, err_end, trouble_end):
+            os.close(end)
+        said = b""
+        while chunk := os.read(trouble, _CHUNK):
+            said += chunk
+        os.close(trouble)
+        return out, err, said.decode(errors="replace")
+
+    def _watch(self, wake: int, streams: dict[int, str], log: Log) -> None:
+        """Until the container's process has ended, nothing is below the shim, and the pipes are read."""
+        poll = select.poll()
+        for descriptor in (wake, *streams):
+            poll.register(descriptor, select.POLLIN)
+        while self._status is None:
+            for descriptor, _ in poll.poll():
+                if descriptor == wake:
+                    for number in os.read(wake, _CHUNK):
+                        self._heard(number)
+                elif data := os.read(descriptor, _CHUNK):
+                    log.take(streams[descriptor], data)
+                else:
+                    poll.unregister(descriptor)
+        _kill_all_below()
+        for descriptor, stream in streams.items():
+            os.set_blocking(descriptor, False)
+            with contextlib.suppress(BlockingIOError):
+                while data := os.read(descriptor, _CHUNK):
+                    log.take(stream, data)
+
+    def _heard(self, number: int) -> None:
+        if number == signal.SIGCHLD:
+            with contextlib.suppress(ChildProcessError):
+                while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                    if ended[0] == self._main:
+                        self._status = ended[1]
+        elif number == signal.SIGTERM:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._main, signal.SIGTERM)
+        elif number == KILL_ALL:
+            for pid in _below():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+
+def _become(request: Request, shim: int, out: int, err: int, trouble: int) -> NoReturn:
+    """In the fork: the container's own process. Tells `trouble` why it could not become it."""
+    try:
+        os.setsid()
+        nothing = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
+        for descriptor, place in ((nothing, 0), (out, 1), (err, 2)):
+            os.dup2(descriptor, place)
+        view = mounts.View(
+            request.isolation,
+            request.hostname,
+            [mounts.Mount(*m) for m in request.mounts],
+            request.kept,
+            request.staging,
+        )
+        mounts.enter(view)
+        _change_dir(request.working_dir)
+        mounts.set_name(os.path.basename(request.argv[0]))
+        signal.set_wakeup_fd(-1)
+        for number in (*_HANDLED, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)
+        mounts.death_signal(signal.SIGKILL)
+        if os.getppid() != shim:
+            os._exit(START_ERROR_CODE)
+        _exec(request.argv, request.environment)
+    except OSError as error:
+        os.write(trouble, str(error.args[0] if len(error.args) == 1 else error).encode())
+    except BaseException as error:
+        os.write(trouble, repr(error).encode())
+    finally:
+        os._exit(START_ERROR_CODE)
+
+
+def _change_dir(path: str) -> None:
+    try:
+        os.chdir(path)
+    except OSError as error:
+        raise OSError(f'can\'t change to the working directory "{path}": {_words(error)}') from error
+
+
+def _exec(argv: list[str], environment: dict[str, str]) -> NoReturn:
+    """Finds the program along the container's own PATH and becomes it."""
+    program = argv[0]
+    places = (
+        [program] if "/" in program else [os.path.join(d or ".", program) for d in _path(environment) if d is not None]
+    )
+    trouble = f'exec: "{program}": executable file not found in $PATH'
+    for place in places:
+        try:
+            os.execve(place, argv, environment)
+        except OSError as error:
+            if "/" in program:
+                verb = "stat " if error.errno == errno.ENOENT else ""
+                trouble = f'exec: "{program}": {verb + program + ": " if verb else ""}{_words(error)}'
+            elif error.errno not in (errno.ENOENT, errno.ENOTDIR) and os.path.isfile(place):
+                trouble = f'exec: "{place}": {_words(error)}'
+    raise OSError(trouble)
+
+
+def _path(environment: dict[str, str]) -> list[str]:
+    return environment.get("PATH", os.defpath).split(":")
+
+
+def _words(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _kill_all_below() -> None:
+    """Kills every descendant and waits for it; what is forked meanwhile is found in the next round."""
+    while True:
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0]:
+                continue
+        except ChildProcessError:
+            return
+        for pid in _below():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
+
+
+def _below() -> list[int]:
+    """Every descendant of this process, parents first."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                parent = int(file.read().rpartition(b")")[2].split()[1])
+        except (OSError, IndexError):
+            continue
+        children.setdefault(parent, []).append(int(name))
+    found: list[int] = []
+    todo = [os.getpid()]
+    while todo:
+        below = children.get(todo.pop(), [])
+        found += below
+        todo += below
+    return found
+
+
+def _exit_of(status: int, started_ms: int) -> records.Record:
+    """A wait status as Kubernetes tells it: a signal is exit code 128 + its number."""
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    code = 128 + number if number else os.WEXITSTATUS(status)
+    return _exit(code, number, "Error" if code else "Completed", "", started_ms, time.time_ns() // 1_000_000)
+
+
+def _exit(code: int, number: int, reason: str, message: str, started_ms: int, finished_ms: int) -> records.Record:
+    return {
+        "code": code,
+        "signal": number,
+        "reason": reason,
+        "message": message,
+        "started_ms": started_ms,
+        "finished_ms": finished_ms,
+    }

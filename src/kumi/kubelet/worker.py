@@ -1,0 +1,492 @@
+"""One pod on this machine: the orders of its life (pod_state.py) become effects, and what happens becomes events.
+
+    order Prepare   volumes and a port; then the record on disk
+    order Start     environment, mounts, launch; then a watcher that waits for the end
+    order Stop      a signal; a shim that does not answer SIGKILL within ANSWER_MS is itself killed, and what it left
+    order Gone      after the last status is written, the pod is deleted from the API
+
+Status     written by one task at a time: always the newest, never one that the API has already; one that is not final
+           waits a moment (status_delay_ms) for what follows it. It is conditional on the pod as last seen: on a conflict
+           the pod is read again. A pod that is gone, or another of the same name, is left alone.
+Restart    `adopt` takes over what the record says; what ran goes on, and what ended meanwhile is told as if just now.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import shutil
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any, Protocol
+
+from kumi.api.core import Pod
+from kumi.api.errors import ApiError, KumiError
+from kumi.api.meta import parse_time
+from kumi.api.wire import JsonObject
+from kumi.jobs import injected
+from kumi.kubelet import devices, environment, logs, mounts, pod_record, shim, volumes
+from kumi.kubelet.environment import CannotConfigure, Environment, Facts, Substitution
+from kumi.kubelet.machine import Machine
+from kumi.kubelet.pod_plan import containers_of, plan_of
+from kumi.kubelet.pod_record import PodRecord
+from kumi.kubelet.pod_state import (
+    FINAL,
+    Event,
+    Exit,
+    Exited,
+    Fail,
+    Found,
+    Gone,
+    Halt,
+    Order,
+    PodLife,
+    Prepare,
+    Prepared,
+    Refused,
+    Remove,
+    Stage,
+    Start,
+    Started,
+    Stop,
+    Tick,
+    Unprepared,
+)
+from kumi.kubelet.pod_status import Place, status_of
+from kumi.kubelet.ports import Group
+from kumi.kubelet.process import MARK, Process, exit_of, stems, sweep
+from kumi.kubelet.process import Refused as LaunchRefused
+from kumi.runtime.reconcile import Note
+
+LOG = logging.getLogger(__name__)
+ANSWER_MS = 5_000
+_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 100, 5_000
+
+
+class Host(Protocol):
+    """What a worker needs of its node."""
+
+    name: str
+    machine: Machine
+    devices: devices.Devices
+
+    @property
+    def allocatable(self) -> dict[str, int]:
+        """In base units."""
+        ...
+
+    def pod_over(self, uid: str) -> None:
+        """Its processes are gone for good: what it asked for is free."""
+        ...
+
+    def pod_left(self, uid: str) -> None:
+        """Nothing is left of it."""
+        ...
+
+
+class PodWorker:
+    """See the module."""
+
+    def __init__(self, host: Host, pod: JsonObject, home: Path, record: PodRecord) -> None:
+        self._host, self._machine = host, host.machine
+        self._pod, self._home, self._record = pod, home, record
+        self._plan_life(record.started_ms)
+        self._processes: dict[str, Process] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._writer: asyncio.Task[None] | None = None
+        self._alarm: asyncio.Task[None] | None = None
+        self._written: JsonObject | None = None
+        self._in_api, self._delete_at_last, self._over_told = True, False, False
+
+    @property
+    def uid(self) -> str:
+        """The pod's."""
+        return self._record.uid
+
+    @property
+    def life(self) -> PodLife:
+        """Where it stands."""
+        return self._life
+
+    def _plan_life(self, started_ms: int) -> None:
+        self._life = PodLife(plan_of(self._pod, self._machine.settings.backoff), started_ms)
+
+    # what the node tells it
+
+    def begin(self) -> None:
+        """A new pod."""
+        self._home.mkdir(parents=True, exist_ok=True)
+        pod_record.save(self._home, self._record)
+        self._machine.pod_here(self._pod, self._record.address, self._home)
+        self._hear(self._removal() or Tick())
+
+    def adopt(self) -> None:
+        """A pod that was here before Kumi was restarted."""
+        self._machine.pod_here(self._pod, self._record.address, self._home)
+        found: list[Event] = [Prepared()] if self._record.prepared else []
+        for name in self._life.containers:
+            found += self._find(name)
+        self._record.halted_ms = 0
+        pod_record.save(self._home, self._record)
+        self._hear_all([*found, self._removal() or Tick()])
+
+    def changed(self, pod: JsonObject) -> None:
+        """The API has a new state of it; an older one than the answer to an own write is no news."""
+        if _version(pod) < _version(self._pod):
+            return
+        self._pod = pod
+        phase = (pod.get("status") or {}).get("phase")
+        if phase in FINAL and not self._life.over:
+            status = pod["status"]
+            self._hear(Fail(status.get("reason") or "Ended", status.get("message") or "the pod was ended by another"))
+        removal = self._removal()
+        if removal is not None:
+            self._hear(removal)
+
+    def gone(self) -> None:
+        """The API has it no longer: nothing of it may go on."""
+        self._in_api = False
+        self._hear(Remove(0))
+
+    def halt(self) -> None:
+        """The node stops."""
+        if self._life.over:
+            return
+        self._record.halted_ms = self._now()
+        pod_record.save(self._home, self._record)
+        self._hear(Halt(min(self._life.plan.grace_ms, self._machine.settings.stop_grace_ms)))
+
+    def still(self) -> bool:
+        """Whether nothing of it runs and nothing is to be written."""
+        writes = self._writer is not None and not self._writer.done()
+        return not self._life.alive and not writes
+
+    async def close(self) -> None:
+        """Lets go of it; what runs goes on."""
+        waiting = [*self._tasks, *(t for t in (self._writer, self._alarm) if t is not None)]
+        for task in waiting:
+            task.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        for process in self._processes.values():
+            process.close()
+
+    # events in, orders out
+
+    def _hear(self, event: Event) -> None:
+        self._hear_all([event])
+
+    def _hear_all(self, events: list[Event]) -> None:
+        for order in self._life.hear_all(events, self._now()):
+            self._obey(order)
+        self._set_alarm()
+        if self._life.over and not self._over_told:
+            self._over_told = True
+            self._machine.pod_over(self._record.namespace, self.uid)
+            self._host.pod_over(self.uid)
+            volumes.remove(self.uid, self._home / ".volumes")
+        if not self._in_api and not self._life.alive:
+            self._spawn(self._leave())
+        elif self._life.ending is None or not self._life.ending.halted:
+            self._write_soon()
+
+    def _obey(self, order: Order) -> None:
+        match order:
+            case Prepare():
+                self._spawn(self._prepare())
+            case Start(container, attempt):
+                self._spawn(self._start(container, attempt))
+            case Stop(container, _, kill):
+                self._stop(container, kill)
+            case Gone():
+                self._delete_at_last = True
+
+    def _set_alarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        wake_at = self._life.wake_at()
+        if wake_at is not None:
+            self._alarm = asyncio.create_task(self._ring(wake_at))
+
+    async def _ring(self, wake_at_ms: int) -> None:
+        while (left := wake_at_ms - self._now()) > 0:
+            await self._machine.clock.sleep_ms(left)
+        self._alarm = None
+        self._hear(Tick())
+
+    # effects
+
+    async def _prepare(self) -> None:
+        try:
+            sources = await self._machine.sources(self._record.namespace, *volumes.wanted_of(self._pod))
+            self._record.places = volumes.provide(self._pod, self._home / ".volumes", sources, self._facts())
+            note = self._note()
+            if note is not None and note.group and note.port:
+                group = Group(note.group, note.port)
+                self._record.group, self._record.group_port = group
+                self._record.port = self._machine.ports.take(group, self.uid)
+            self._record.prepared = True
+            pod_record.save(self._home, self._record)
+        except (KumiError, OSError) as error:
+            self._warn("FailedMount", f"the pod can't be prepared: {error}")
+            self._hear(Unprepared(str(error)))
+            return
+        self._hear(Prepared())
+
+    async def _start(self, name: str, attempt: int) -> None:
+        directory = self._home / name
+        try:
+            request = await self._request(name, str(directory / str(attempt)))
+            directory.mkdir(exist_ok=True)
+            logs.drop_old(directory, attempt)
+            process = await self._machine.launcher.launch(request)
+        except CannotConfigure as error:
+            if error.reason != "ContainerCreating":
+                self._warn("Failed", f"container {name}: {error}")
+            self._hear(Refused(name, attempt, error.reason, str(error), error.after_ms))
+            return
+        except LaunchRefused as error:
+            self._warn("Failed", f"container {name}: {error}")
+            if error.attempted:
+                self._hear(Exited(name, attempt, exit_of(request.stem, self._now())))
+            else:
+                self._hear(Refused(name, attempt, "RunContainerError", str(error)))
+            return
+        except (KumiError, OSError) as error:
+            self._hear(Refused(name, attempt, "RunContainerError", str(error)))
+            return
+        self._processes[name] = process
+        self._spawn(self._wait(name, attempt, process))
+        self._hear(Started(name, attempt, process.started_ms))
+
+    async def _wait(self, name: str, attempt: int, process: Process) -> None:
+        await process.ended()
+        if self._processes.get(name) is process:
+            del self._processes[name]
+        stem = str(self._home / name / str(attempt))
+        ended = exit_of(stem, self._now())
+        if ended.lost:
+            while sweep(stem):
+                await self._machine.clock.sleep_ms(10)
+        self._hear(Exited(name, attempt, ended))
+        container = self._life.containers[name]
+        if container.stage is Stage.BACKOFF and container.crashes > 1:
+            self._warn("BackOff", f"Back-off restarting failed container {name} in pod {self._record.name}")
+
+    def _stop(self, name: str, kill: bool) -> None:
+        process = self._processes.get(name)
+        if process is None:
+            return
+        if kill:
+            process.kill()
+            self._spawn(self._insist(process))
+        else:
+            process.terminate()
+
+    async def _insist(self, process: Process) -> None:
+        await self._machine.clock.sleep_ms(ANSWER_MS)
+        process.destroy()
+
+    async def _leave(self) -> None:
+        """The pod is gone from the API and nothing of it runs."""
+        self._machine.pod_over(self._record.namespace, self.uid)
+        if self._alarm is not None:
+            self._alarm.cancel()
+        await asyncio.to_thread(self._remove_files)
+        self._machine.release(self.uid)
+        self._host.pod_left(self.uid)
+
+    def _remove_files(self) -> None:
+        volumes.remove(self.uid, self._home / ".volumes")
+        shutil.rmtree(self._home, ignore_errors=True)
+
+    # what a container is started with
+
+    async def _request(self, name: str, stem: str) -> shim.Request:
+        settings = self._machine.settings
+        container = containers_of(self._pod)[name]
+        sources = await self._machine.sources(self._record.namespace, *environment.wanted_of(container))
+        declared = environment.declared(container, self._facts(), sources, self._substitution())
+        argv = environment.command_line(container, declared)
+        base = self._base(name, stem)
+        found = volumes.mounts_of(container, self._pod, self._record.places, declared, self._machine.isolation)
+        if self._machine.isolation != mounts.NONE:
+            hosts = self._machine.hosts_path(self._record.namespace, self.uid)
+            found.append(mounts.Mount(str(hosts), "/etc/hosts"))
+        working_dir = container.get("workingDir") or str(settings.working_dir)
+        return shim.Request(
+            stem,
+            argv,
+            {**base, **declared},
+            working_dir,
+            self._machine.isolation,
+            self._pod["spec"].get("hostname") or self._record.name,
+            [list(m) for m in found],
+            [d for d in (str(settings.working_dir), base.get("HOME", "")) if d not in ("", "/")],
+            str(self._machine.staging),
+        )
+
+    def _base(self, name: str, stem: str) -> Environment:
+        """What a container has without declaring it."""
+        inherited = self._machine.settings.environment
+        given = self._record.devices.get(name, {})
+        own = devices.variables_of(given, self._host.devices.offered, inherited.get("CUDA_VISIBLE_DEVICES"))
+        base = environment.base_of(inherited) | own | volumes.variables_of(self._record.places)
+        base |= {"HOSTNAME": self._pod["spec"].get("hostname") or self._record.name, MARK: stem}
+        base["KUMI_HOSTS"] = str(self._machine.hosts_path(self._record.namespace, self.uid))
+        return base
+
+    def _facts(self) -> Facts:
+        return Facts(self._pod, self._machine.settings.host_ip, self._record.address, self._host.allocatable)
+
+    def _note(self) -> injected.Injected | None:
+        return injected.decode(self._pod["metadata"].get("annotations") or {})
+
+    def _substitution(self) -> Substitution | None:
+        note = self._note()
+        if note is None:
+            return None
+        if self._machine.isolation != mounts.NONE:
+            return Substitution(note, self._record.port)
+        return Substitution(note, self._record.port, self._address_of)
+
+    def _address_of(self, name: str) -> str | None:
+        return self._machine.names.address_of(name, self._record.namespace)
+
+    # taking over
+
+    def _find(self, name: str) -> list[Event]:
+        found = stems(self._home / name)
+        if not found:
+            return []
+        stem = found[-1]
+        attempt = int(os.path.basename(stem))
+        process = Process.find(stem)
+        previous = self._exit(found[-2]) if len(found) > 1 else None
+        if process is not None:
+            self._processes[name] = process
+            self._spawn(self._wait(name, attempt, process))
+            return [Found(name, attempt, process.started_ms, previous)]
+        ended = self._exit(stem)
+        if ended.lost:
+            sweep(stem)
+        return [Found(name, attempt, ended.started_ms, previous), Exited(name, attempt, ended)]
+
+    def _exit(self, stem: str) -> Exit:
+        """How it ended; what ended since the node's stop was cut short by it."""
+        ended = exit_of(stem, self._now())
+        halted = self._record.halted_ms
+        if halted and ended.finished_ms >= halted and ended.code != 0:
+            return Exit(
+                ended.code, ended.signal, ended.reason, ended.message, ended.started_ms, ended.finished_ms, lost=True
+            )
+        return ended
+
+    def _removal(self) -> Remove | None:
+        """That the pod is being deleted, with what is left of its grace."""
+        meta = self._pod["metadata"]
+        if not meta.get("deletionTimestamp"):
+            return None
+        grace = meta.get("deletionGracePeriodSeconds")
+        until = parse_time(meta["deletionTimestamp"]) or 0
+        left = until - self._now() if grace else 0
+        most = self._life.plan.grace_ms if grace is None else int(grace) * 1000
+        return Remove(max(0, min(most, left + 1000)))
+
+    # the status
+
+    def _write_soon(self) -> None:
+        if self._in_api and (self._writer is None or self._writer.done()):
+            self._writer = asyncio.create_task(self._write())
+
+    async def _write(self) -> None:
+        pause_ms = _FIRST_PAUSE_MS
+        while self._in_api:
+            if not self._life.over:
+                await self._machine.clock.sleep_ms(self._machine.settings.status_delay_ms)
+            status = self._status()
+            try:
+                if status != self._written:
+                    await self._put(status)
+                    self._written = status
+                    pause_ms = _FIRST_PAUSE_MS
+                    continue
+                if self._delete_at_last:
+                    await self._delete()
+                return
+            except (ApiError, OSError) as error:
+                if isinstance(error, ApiError) and error.code == 404:
+                    return
+                if isinstance(error, ApiError) and error.code == 409:
+                    if not await self._read_again():
+                        return
+                    continue
+                LOG.warning("status of pod %s/%s: %s", self._record.namespace, self._record.name, error)
+            await self._machine.clock.sleep_ms(pause_ms)
+            pause_ms = min(pause_ms * 2, _LONGEST_PAUSE_MS)
+
+    def _status(self) -> JsonObject:
+        place = Place(self._machine.settings.host_ip, self._record.address)
+        status = status_of(self._pod, self._life, place, self._now())
+        standing = self._pod.get("status") or {}
+        if standing.get("phase") in FINAL:
+            status["phase"] = standing["phase"]
+            for key in ("reason", "message"):
+                status.pop(key, None)
+                if standing.get(key):
+                    status[key] = standing[key]
+        return status
+
+    async def _put(self, status: JsonObject) -> None:
+        meta = self._pod["metadata"]
+        body = {"metadata": {"resourceVersion": meta["resourceVersion"]}, "status": status}
+        kind = self._machine.kinds.of(Pod)
+        pod = await self._machine.client.patch(kind, meta["namespace"], meta["name"], body, subresource="status")
+        if _version(pod) > _version(self._pod):
+            self._pod = pod
+
+    async def _read_again(self) -> bool:
+        """The pod as it is now; False if it is gone."""
+        try:
+            pod = await self._machine.client.get(self._machine.kinds.of(Pod), self._record.namespace, self._record.name)
+        except ApiError as error:
+            if error.code == 404:
+                return False
+            raise
+        if pod["metadata"]["uid"] != self.uid:
+            return False
+        self._pod = pod
+        return True
+
+    async def _delete(self) -> None:
+        kind = self._machine.kinds.of(Pod)
+        name = self._record.name
+        await self._machine.client.delete(kind, self._record.namespace, name, uid=self.uid, grace_seconds=0)
+
+    # small things
+
+    def _warn(self, reason: str, message: str) -> None:
+        keys = ("namespace", "name", "uid")
+        about = {"apiVersion": "v1", "kind": "Pod", **{key: self._pod["metadata"][key] for key in keys}}
+        self._machine.events.tell(Note(about, reason, message, "Warning"), "kubelet")
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            LOG.error("pod %s/%s", self._record.namespace, self._record.name, exc_info=task.exception())
+
+    def _now(self) -> int:
+        return self._machine.clock.now_ms()
+
+
+def _version(pod: JsonObject) -> int:
+    with contextlib.suppress(ValueError):
+        return int(pod["metadata"].get("resourceVersion") or 0)
+    return 0

@@ -1,0 +1,107 @@
+"""scale: an object as an autoscaler sees it, whatever its kind: how many are wanted, how many are there, which they are.
+
+The Scale carries the object's own metadata (without its labels), so that its resourceVersion makes an update conditional.
+Source     Kubernetes: autoscaling/v1 Scale, subresources of custom resources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from kumi.api.errors import FieldError, bad_request
+from kumi.api.scheme import Kind, ScalePaths
+from kumi.api.wire import JsonObject
+from kumi.registry import metadata
+from kumi.registry.jsonpath import compile_path
+from kumi.registry.objects import Found
+from kumi.registry.refusals import invalid_as
+from kumi.registry.requests import Target, WriteOptions
+from kumi.registry.writing import Writing, count_generation
+
+DEFINITION = "io.k8s.api.autoscaling.v1.Scale"
+
+
+PLAIN = ScalePaths(".spec.replicas", ".status.replicas")
+"""Of kinds that say nothing else; their selector is the LabelSelector in `spec.selector`."""
+
+
+def read(kind: Kind, obj: JsonObject) -> JsonObject:
+    """The Scale of a stored object."""
+    paths, there = kind.scale or PLAIN, obj["metadata"]
+    status: JsonObject = {"replicas": _at(obj, paths.status_replicas) or 0}
+    selector = _at(obj, paths.label_selector) if kind.scale else _selector_text(_at(obj, ".spec.selector"))
+    if selector:
+        status["selector"] = selector
+    kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+    return {
+        "kind": "Scale",
+        "apiVersion": "autoscaling/v1",
+        "metadata": {key: there[key] for key in kept if key in there},
+        "spec": {"replicas": replicas} if (replicas := _at(obj, paths.spec_replicas)) is not None else {},
+        "status": status,
+    }
+
+
+async def change(
+    writing: Writing, target: Target, asked: Callable[[JsonObject], JsonObject], options: WriteOptions
+) -> JsonObject:
+    """Sets the replicas that `asked` says of the present Scale; the new Scale. ApiError 400, 404, 409, 422."""
+    kind = target.kind
+    path = (kind.scale or PLAIN).spec_replicas
+
+    def wanted(found: Found) -> JsonObject:
+        said = asked(read(kind, found.object))
+        new = found.copy()
+        _set(new, path, _replicas(target, said))
+        revision = (said.get("metadata") or {}).get("resourceVersion", "")
+        new["metadata"]["resourceVersion"] = revision
+        return new
+
+    def prepare(new: JsonObject, found: Found) -> list[FieldError]:
+        errors = metadata.keep(new["metadata"], found.object["metadata"])
+        count_generation(kind, new, found.object)
+        return errors if kind.validate is None else errors + kind.validate(new, found.object)
+
+    return read(kind, await writing.change(target, wanted, prepare, options))
+
+
+def _replicas(target: Target, said: JsonObject) -> int:
+    if said.get("kind", "Scale") != "Scale":
+        raise bad_request(f"the kind in the data ({said['kind']}) does not match the expected kind (Scale)")
+    name = (said.get("metadata") or {}).get("name", target.name)
+    if name != target.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({target.name})")
+    replicas = (said.get("spec") or {}).get("replicas", 0)
+    if not isinstance(replicas, int) or isinstance(replicas, bool):
+        raise bad_request("spec.replicas must be a whole number")
+    if replicas < 0:
+        error = FieldError("spec.replicas", "must be greater than or equal to 0", value=replicas)
+        raise invalid_as("Scale", "autoscaling", target.name, [error])
+    return replicas
+
+
+def _at(obj: JsonObject, path: str) -> Any:
+    """What is at a path, None for nothing."""
+    return next(iter(compile_path(path)(obj)), None) if path else None
+
+
+def _set(obj: JsonObject, path: str, value: int) -> None:
+    *above, last = path.lstrip(".").split(".")
+    for key in above:
+        obj = obj.setdefault(key, {})
+    obj[last] = value
+
+
+def _selector_text(selector: JsonObject | None) -> str:
+    """A LabelSelector as text."""
+    if not selector:
+        return ""
+    if "matchLabels" not in selector and "matchExpressions" not in selector:
+        return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
+    terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    for term in selector.get("matchExpressions") or ():
+        key, values = term["key"], ",".join(sorted(term.get("values") or ()))
+        text = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": key}
+        terms.append(text.get(term["operator"], f"!{key}"))
+    return ",".join(terms)

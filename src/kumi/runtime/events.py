@@ -1,0 +1,160 @@
+"""Events: what loops tell people (`kubectl get events`, `kubectl describe`).
+
+A Note becomes a v1 Event. The same note again (about, reason, message, type, teller) does not make another one: its count
+grows and its lastTimestamp moves. Telling is best effort: a loop never waits for it, the rate is bounded, and what can't
+be told is dropped with a line in the log.
+
+Rate       a bucket of BURST writes that fills with PER_SECOND; a queue of QUEUE notes behind it.
+Names      `<object's name>.<hex of time and counter>`, as kubectl's users know them.
+Namespace  of the object; `default` for an object without one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kumi.api.errors import ApiError
+from kumi.api.meta import format_time
+from kumi.api.scheme import Kind
+from kumi.api.wire import JsonObject
+from kumi.runtime.client import Writer
+from kumi.runtime.clock import Clock
+from kumi.runtime.reconcile import Note
+from kumi.runtime.writes import FAULTS
+
+log = logging.getLogger(__name__)
+
+QUEUE = 1_000
+BURST = 100
+PER_SECOND = 20
+REMEMBERED = 4_096
+"""Events whose count may still grow."""
+
+NAME_AT_MOST = 253 - 17
+MESSAGE_AT_MOST = 1_024
+
+
+class _Told(NamedTuple):
+    """What makes two notes the same."""
+
+    namespace: str
+    about: str
+    reason: str
+    message: str
+    type: str
+    teller: str
+
+
+@dataclass
+class _Known:
+    name: str
+    count: int
+
+
+class EventSink:
+    """See the module. `kind` is that of v1 Event. `run` must be running for anything to be told."""
+
+    def __init__(self, writer: Writer, clock: Clock, kind: Kind) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._kind = kind
+        self._queue: asyncio.Queue[tuple[Note, str, int]] = asyncio.Queue(QUEUE)
+        self._known: OrderedDict[_Told, _Known] = OrderedDict()
+        self._counter = 0
+        self._tokens = float(BURST)
+        self._filled_ms = clock.monotonic_ms()
+        self.dropped = 0
+
+    def tell(self, note: Note, teller: str) -> None:
+        """Queues a note of the loop `teller`; never waits, never fails."""
+        try:
+            self._queue.put_nowait((note, teller, self._clock.now_ms()))
+        except asyncio.QueueFull:
+            self._drop(note, "too many events at once")
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            note, teller, at_ms = await self._queue.get()
+            try:
+                await self._take_token()
+                await self._write(note, teller, at_ms)
+            except FAULTS as error:
+                self._drop(note, str(error))
+            except Exception:
+                log.exception("event %s could not be told", note.reason)
+            finally:
+                self._queue.task_done()
+
+    async def flush(self) -> None:
+        """Returns when everything that was told so far is written or dropped."""
+        await self._queue.join()
+
+    def _drop(self, note: Note, why: str) -> None:
+        self.dropped += 1
+        about = note.about
+        log.warning("event dropped (%s): %s %s %s", why, about.get("kind"), about.get("name"), note.reason)
+
+    async def _take_token(self) -> None:
+        now = self._clock.monotonic_ms()
+        self._tokens = min(float(BURST), self._tokens + (now - self._filled_ms) * PER_SECOND / 1000)
+        self._filled_ms = now
+        if self._tokens < 1:
+            await self._clock.sleep_ms(math.ceil((1 - self._tokens) * 1000 / PER_SECOND))
+            self._tokens, self._filled_ms = 1.0, self._clock.monotonic_ms()
+        self._tokens -= 1
+
+    async def _write(self, note: Note, teller: str, at_ms: int) -> None:
+        namespace = str(note.about.get("namespace") or "default")
+        about = "/".join(str(note.about.get(k, "")) for k in ("apiVersion", "kind", "name", "uid", "fieldPath"))
+        told = _Told(namespace, about, note.reason, note.message, note.type, teller)
+        known = self._known.get(told)
+        if known is not None:
+            self._known.move_to_end(told)
+            body = {"count": known.count + 1, "lastTimestamp": format_time(at_ms)}
+            try:
+                await self._writer.patch(self._kind, namespace, known.name, body)
+            except ApiError as error:
+                if error.code != 404:
+                    raise
+                del self._known[told]
+            else:
+                known.count += 1
+                return
+        name = self._name(str(note.about.get("name", "")), at_ms)
+        await self._writer.create(event_of(note, teller, namespace, name, at_ms))
+        self._known[told] = _Known(name, 1)
+        if len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
+
+    def _name(self, about: str, at_ms: int) -> str:
+        """Unique: the counter tells apart what one process tells in a millisecond."""
+        self._counter = (self._counter + 1) % 1_000_000
+        return f"{about[:NAME_AT_MOST]}.{at_ms * 1_000_000 + self._counter:016x}"
+
+
+def event_of(note: Note, teller: str, namespace: str, name: str, at_ms: int) -> JsonObject:
+    """The v1 Event of a note that is told for the first time."""
+    at = format_time(at_ms)
+    message = note.message if len(note.message) <= MESSAGE_AT_MOST else note.message[: MESSAGE_AT_MOST - 3] + "..."
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"namespace": namespace, "name": name},
+        "involvedObject": note.about,
+        "reason": note.reason,
+        "message": message,
+        "type": note.type,
+        "source": {"component": teller},
+        "reportingComponent": teller,
+        "reportingInstance": "",
+        "firstTimestamp": at,
+        "lastTimestamp": at,
+        "eventTime": None,
+        "count": 1,
+    }

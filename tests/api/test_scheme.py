@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from kumi.api.core import Pod
+from kumi.api.errors import KumiError
+from kumi.api.kueue import Workload
+from kumi.api.meta import Object
+from kumi.api.scheme import Kind, Scheme, load
+
+SCHEME = load()
+
+
+class Thing(Object):
+    """A kind of this test."""
+
+
+def thing(plural: str = "things") -> Kind:
+    return Kind("example.com", "v2", "Thing", plural, Thing, conversions={"v1": (lambda o: o, lambda o: o)})
+
+
+def test_a_kind_is_found_by_kind_by_plural_by_type_and_by_object() -> None:
+    scheme = Scheme()
+    kind = scheme.register(thing())
+    assert (
+        scheme.find("example.com", "Thing") is scheme.find_plural("example.com", "things") is scheme.of(Thing) is kind
+    )
+    assert scheme.of_object({"apiVersion": "example.com/v1", "kind": "Thing"}) is kind
+    assert scheme.of_object({"apiVersion": "v1", "kind": "Thing"}) is None
+    assert scheme.of_object({}) is None
+    assert list(scheme) == [kind]
+
+
+def test_a_kind_is_registered_once() -> None:
+    scheme = Scheme()
+    scheme.register(thing())
+    with pytest.raises(KumiError, match="twice"):
+        scheme.register(thing("others"))
+
+
+def test_a_kind_knows_its_names() -> None:
+    assert (thing().api_version, thing().resource, thing().versions) == (
+        "example.com/v2",
+        "things.example.com",
+        ("v2", "v1"),
+    )
+    assert (SCHEME.of(Pod).api_version, SCHEME.of(Pod).resource) == ("v1", "pods")
+
+
+def test_short_names_and_plurals_lead_to_one_kind_each() -> None:
+    said = [name for kind in SCHEME for name in (kind.plural, *kind.short_names)]
+    assert len(said) == len(set(said))
+
+
+def test_names_that_users_know() -> None:
+    short = {name: kind.kind for kind in SCHEME for name in kind.short_names}
+    assert short.items() >= {
+        "po": "Pod", "no": "Node", "ns": "Namespace", "svc": "Service", "cm": "ConfigMap", "ep": "Endpoints", "ev": "Event",
+        "sa": "ServiceAccount", "pc": "PriorityClass", "hpa": "HorizontalPodAutoscaler", "cq": "ClusterQueue", "lq": "LocalQueue",
+        "queue": "LocalQueue", "wl": "Workload", "rf": "ResourceFlavor", "flavor": "ResourceFlavor",
+    }.items()  # fmt: skip
+
+
+def test_every_kind_is_validated_and_custom_ones_take_no_strategic_patch() -> None:
+    for kind in SCHEME:
+        assert kind.validate is not None, kind.kind
+        assert kind.custom is not kind.strategic, kind.kind
+        assert kind.custom is not bool(kind.schema), kind.kind
+        assert kind.custom or not kind.conversions
+
+
+def test_what_is_served_in_two_versions_has_a_type_for_each() -> None:
+    assert SCHEME.of(Workload).versions == ("v1beta2", "v1beta1")
+    for kind in SCHEME:
+        assert set(kind.served_types) == set(kind.conversions)
+
+
+def test_columns_have_a_path_or_a_cell_and_custom_kinds_have_paths() -> None:
+    for kind in SCHEME:
+        assert kind.columns
+        for column in kind.columns:
+            assert bool(column.path) is not bool(column.cell), (kind.kind, column.name)
+            assert column.path or not kind.custom

@@ -1,0 +1,62 @@
+"""YAML is read as Kubernetes' users mean it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumi.api.errors import KumiError
+from kumi.api.yaml import load_all, load_objects
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("2024-01-01", "2024-01-01"),
+        ("12:30:45", "12:30:45"),
+        ("1_000", "1_000"),
+        ("yes", True),
+        ("0x1f", 31),
+        ("0o17", 15),
+        ("017", 15),
+        ("1e3", 1000.0),
+        (".5", 0.5),
+        ("-3", -3),
+        ("'1'", "1"),
+        ("12345678901234567890", 12345678901234567890),
+        ("null", None),
+    ],
+)
+def test_a_scalar_is_what_its_writer_meant(text: str, value: object) -> None:
+    assert list(load_all(f"a: {text}")) == [{"a": value}]
+
+
+@given(st.integers(-(2**70), 2**70))
+def test_an_integer_is_itself(number: int) -> None:
+    assert list(load_all(f"a: {number}")) == [{"a": number}]
+
+
+def test_a_repeated_key_is_an_error_with_its_line() -> None:
+    with pytest.raises(KumiError, match="line 3: key 'a' is given twice"):
+        list(load_all("x:\n  a: 1\n  a: 2"))
+
+
+def test_anchors_and_merge_keys_work() -> None:
+    [document] = load_all("base: &b {x: 1, y: 2}\nmore:\n  <<: *b\n  z: 3")
+    assert document["more"] == {"x": 1, "y": 2, "z": 3}
+
+
+def test_text_that_is_no_yaml_is_an_error() -> None:
+    with pytest.raises(KumiError, match="not YAML"):
+        list(load_all("a: [1"))
+
+
+def test_a_list_gives_its_items_and_empty_documents_nothing() -> None:
+    text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod}\n---\n---\napiVersion: v1\nkind: Node\n"
+    assert [o["kind"] for o in load_objects(text)] == ["Pod", "Node"]
+
+
+def test_a_document_that_is_no_object_is_named_by_its_number() -> None:
+    with pytest.raises(KumiError, match="document 2: apiVersion and kind are missing"):
+        load_objects("apiVersion: v1\nkind: Pod\n---\nname: x\n")

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import pytest
+from aiohttp import ClientSession
+
+from tests.apiserver.conftest import config_map, pod
+
+PATH = "/api/v1/namespaces/default/configmaps"
+PODS = "/api/v1/namespaces/default/pods"
+MERGE = {"Content-Type": "application/merge-patch+json"}
+
+
+async def test_an_object_is_made_read_changed_and_removed(client: ClientSession) -> None:
+    made = await client.post(PATH, json=config_map(k="1"))
+    assert made.status == 201
+    obj = await made.json()
+    assert (await (await client.get(f"{PATH}/a")).json()) == obj
+    obj["data"]["k"] = "2"
+    assert (await client.put(f"{PATH}/a", json=obj)).status == 200
+    patched = await client.patch(f"{PATH}/a", json={"data": {"k": "3"}}, headers=MERGE)
+    assert (patched.status, (await patched.json())["data"]) == (200, {"k": "3"})
+    removed = await client.delete(f"{PATH}/a")
+    assert (removed.status, (await removed.json())["status"]) == (200, "Success")
+    assert (await client.get(f"{PATH}/a")).status == 404
+
+
+async def test_a_stale_update_is_a_conflict(client: ClientSession) -> None:
+    obj = await (await client.post(PATH, json=config_map())).json()
+    await client.patch(f"{PATH}/a", json={"data": {"k": "3"}}, headers=MERGE)
+    refused = await client.put(f"{PATH}/a", json=obj)
+    assert (refused.status, (await refused.json())["reason"]) == (409, "Conflict")
+
+
+async def test_a_list_is_paged(client: ClientSession) -> None:
+    for name in "abc":
+        await client.post(PATH, json=config_map(name))
+    first = await (await client.get(PATH, params={"limit": "2"})).json()
+    second = await (await client.get(PATH, params={"limit": "2", "continue": first["metadata"]["continue"]})).json()
+    assert [i["metadata"]["name"] for i in (*first["items"], *second["items"])] == ["a", "b", "c"]
+    assert first["metadata"]["resourceVersion"] == second["metadata"]["resourceVersion"]
+
+
+async def test_a_collection_is_deleted_by_selector(client: ClientSession) -> None:
+    for name in "ab":
+        body = config_map(name)
+        body["metadata"]["labels"] = {"n": name}
+        await client.post(PATH, json=body)
+    deleted = await (await client.delete(PATH, params={"labelSelector": "n=a"})).json()
+    assert (deleted["kind"], [i["metadata"]["name"] for i in deleted["items"]]) == ("ConfigMapList", ["a"])
+    left = await (await client.get(PATH)).json()
+    assert [i["metadata"]["name"] for i in left["items"]] == ["b"]
+
+
+async def test_a_dry_run_changes_nothing(client: ClientSession) -> None:
+    assert (await client.post(PATH, params={"dryRun": "All"}, json=config_map())).status == 201
+    assert (await client.get(f"{PATH}/a")).status == 404
+
+
+async def test_warnings_are_headers(client: ClientSession) -> None:
+    response = await client.post(PATH, params={"fieldValidation": "Warn"}, json={**config_map(), "dta": {}})
+    assert response.headers.getall("Warning") == ['299 - "unknown field \\"dta\\""']
+
+
+async def test_a_strict_writer_is_refused(client: ClientSession) -> None:
+    response = await client.post(PATH, params={"fieldValidation": "Strict"}, json={**config_map(), "dta": {}})
+    assert (response.status, "strict decoding error" in (await response.json())["message"]) == (400, True)
+
+
+async def test_a_pod_is_bound_through_its_subresource(client: ClientSession) -> None:
+    await client.post(PODS, json=pod())
+    body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n"}}
+    bound = await client.post(f"{PODS}/p/binding", json=body)
+    assert (bound.status, (await bound.json())["status"]) == (201, "Success")
+    assert (await (await client.get(f"{PODS}/p")).json())["spec"]["nodeName"] == "n"
+
+
+async def test_the_status_is_written_through_its_subresource(client: ClientSession) -> None:
+    await client.post(PODS, json=pod())
+    patched = await client.patch(f"{PODS}/p/status", json={"status": {"phase": "Running"}}, headers=MERGE)
+    assert (patched.status, (await patched.json())["status"]["phase"]) == (200, "Running")
+
+
+async def test_a_namespace_is_read_at_its_own_path(client: ClientSession) -> None:
+    assert (await (await client.get("/api/v1/namespaces/default")).json())["metadata"]["name"] == "default"
+
+
+async def test_the_form_of_the_answer_is_negotiated(client: ClientSession) -> None:
+    await client.post(PATH, json=config_map())
+    table = await client.get(PATH, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})
+    assert (await table.json())["kind"] == "Table"
+    yaml = await client.get(f"{PATH}/a", headers={"Accept": "application/yaml"})
+    assert (yaml.content_type, "kind: ConfigMap" in await yaml.text()) == ("application/yaml", True)
+    assert (await client.get(PATH, headers={"Accept": "text/html"})).status == 406
+
+
+@pytest.mark.parametrize("path", [PATH, f"{PATH}/a"])
+async def test_nothing_is_done_for_an_answer_that_nobody_takes(client: ClientSession, path: str) -> None:
+    await client.post(PATH, json=config_map())
+    assert (await client.delete(path, headers={"Accept": "text/html"})).status == 406
+    assert (await client.get(f"{PATH}/a")).status == 200
+
+
+async def test_a_method_that_is_not_there_is_a_405(client: ClientSession) -> None:
+    response = await client.request("OPTIONS", PATH)
+    assert (response.status, (await response.json())["reason"]) == (405, "MethodNotAllowed")

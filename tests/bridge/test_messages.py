@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumi.api.errors import KumiError
+from kumi.bridge import messages
+from kumi.engine.reasons import Ahead, Code, Reason, Record
+
+GPU = "nvidia.com/gpu"
+words = st.text(alphabet="abc/-", max_size=8)
+amounts = st.integers(0, 2**40)
+
+
+@st.composite
+def reasons(draw: st.DrawFn) -> Reason:
+    resource = draw(st.sampled_from(["", "cpu", "memory", GPU, "pods"]))
+    return Reason(
+        draw(st.sampled_from(list(Code))),
+        resource=resource,
+        flavor=draw(words),
+        where=draw(words),
+        pod_set=draw(words),
+        need=draw(amounts) if resource else 0,
+        have=draw(amounts) if resource else 0,
+        pods=draw(st.integers(0, 9)),
+        permanent=draw(st.booleans()),
+        nodes=draw(st.integers(0, 3)),
+        detail=draw(words),
+    )
+
+
+@st.composite
+def records(draw: st.DrawFn) -> Record:
+    reason = draw(reasons())
+    held = amounts if reason.resource else st.just(0)
+    others = st.lists(st.builds(Ahead, words, words, held), max_size=3).map(tuple)
+    return Record(
+        reason,
+        others=tuple(draw(st.lists(reasons(), max_size=2))),
+        holders=draw(others),
+        ahead=draw(others),
+        position=draw(st.integers(0, 5)),
+        at_ms=draw(st.integers(0, 2_000_000_000)) * 1000,
+    )
+
+
+@given(records())
+def test_a_record_is_read_back_as_it_was_written(record: Record) -> None:
+    assert messages.record_from_json(json.loads(json.dumps(messages.record_to_json(record)))) == record
+
+
+@given(records(), records())
+def test_every_record_has_every_field_so_that_a_merge_patch_replaces_the_one_before(a: Record, b: Record) -> None:
+    assert messages.record_to_json(a).keys() == messages.record_to_json(b).keys()
+
+
+@given(reasons())
+def test_every_reason_is_a_sentence_in_plain_words(reason: Reason) -> None:
+    said = messages.sentence(reason)
+    assert said
+    assert "{" not in said
+    assert not said.endswith(".")
+
+
+@pytest.mark.parametrize("code", list(Code), ids=lambda c: c.name)
+def test_every_code_has_a_sentence_and_a_word_for_the_condition(code: Code) -> None:
+    assert code in messages.SENTENCES
+    assert messages.condition_reason(Reason(code)).isalpha()
+
+
+@pytest.mark.parametrize("code", [c for c in Code if "{have}" in messages.SENTENCES[c]], ids=lambda c: c.name)
+def test_a_sentence_about_amounts_tells_need_and_have(code: Code) -> None:
+    said = messages.sentence(Reason(code, resource=GPU, need=4000, have=2000))
+    assert f"4 {GPU}" in said
+    assert f"2 {GPU}" in said
+
+
+def test_amounts_are_shown_as_people_write_them() -> None:
+    assert messages.amount(GPU, 4000) == f"4 {GPU}"
+    assert messages.amount("memory", 2 * 1024**3) == "2Gi memory"
+    assert messages.amount("cpu", 500) == "500m cpu"
+    assert (messages.amount("pods", 1000), messages.amount("pods", 2000)) == ("1 pod", "2 pods")
+
+
+def waiting(**fields: object) -> dict[str, object]:
+    record = Record(
+        Reason(Code.NODES_FULL, resource=GPU, need=4000, have=2000, pods=2),
+        holders=(Ahead("team-a/w", "PyTorchJob team-a/one", 4000),),
+        ahead=(Ahead("team-a/v", "PyTorchJob team-a/zero"),),
+        position=2,
+    )
+    return {**messages.record_to_json(record), **fields}
+
+
+def test_why_says_layer_need_and_have_then_who_holds_who_is_ahead_and_what_helps() -> None:
+    first, second = messages.why(waiting(), {"kind": "Workload"})
+    assert (
+        first
+        == f"it waits at the gang: its pods need 4 {GPU} together, and 2 {GPU} is free on the nodes (2 of them have no place)"
+    )
+    assert second == (
+        "number 2 in its queue; ahead: PyTorchJob team-a/zero; "
+        f"held by PyTorchJob team-a/one (4 {GPU}); next chance: when pods on the nodes end"
+    )
+
+
+def test_why_says_when_it_can_never_start() -> None:
+    record = Record(Reason(Code.OVER_QUOTA, resource=GPU, where="q", need=9000, have=8000, permanent=True))
+    first, second = messages.why(messages.record_to_json(record), {})
+    assert "it waits at the quota" in first
+    assert second == "it can start only if the queue's quota is raised"
+
+
+@pytest.mark.parametrize(
+    ("workload", "words"),
+    [
+        (
+            {"status": {"conditions": [{"type": "Finished", "status": "True", "reason": "Succeeded"}]}},
+            "finished: Succeeded",
+        ),
+        ({"status": {"admission": {"clusterQueue": "q"}}}, "admitted by ClusterQueue q"),
+        (
+            {
+                "status": {
+                    "admission": {"clusterQueue": "q"},
+                    "conditions": [{"type": "Evicted", "status": "True", "reason": "Deactivated"}],
+                }
+            },
+            "being stopped: Deactivated",
+        ),
+        ({"kind": "Workload"}, "nothing is decided"),
+        ({"kind": "Job", "metadata": {"labels": {"kueue.x-k8s.io/queue-name": "q"}}}, "its Workload is not made yet"),
+        ({"kind": "Job"}, "no queue holds it back"),
+    ],
+)
+def test_why_of_what_does_not_wait_says_where_it_stands(workload: dict[str, object], words: str) -> None:
+    first, second = messages.why(None, workload)
+    assert words in first
+    assert second
+
+
+def test_a_summary_does_not_change_with_the_place_in_the_queue() -> None:
+    reason = Reason(Code.QUOTA_IN_USE, resource=GPU, flavor="f", where="q", need=4000, have=1000)
+    assert messages.summary(Record(reason, position=1)) == messages.summary(Record(reason, position=9))
+
+
+def test_many_holders_are_counted_and_not_all_named() -> None:
+    holders = tuple(Ahead(f"n/w{i}", f"Job n/j{i}", 1000) for i in range(5))
+    said = messages.summary(Record(Reason(Code.NODES_FULL, resource=GPU), holders=holders))
+    assert "Job n/j2" in said
+    assert "and 2 more" in said
+    assert "Job n/j3" not in said
+
+
+def test_a_pod_is_told_every_reason_once() -> None:
+    same = Reason(Code.NODE_NOT_MATCHED)
+    assert messages.unplaced_pod((same, same)) == messages.unplaced_pod((same,))
+
+
+def test_a_pod_is_told_how_many_nodes_said_which_no() -> None:
+    said = messages.unplaced_pod(
+        (
+            Reason(Code.NODE_NOT_MATCHED, detail="not ready", nodes=1),
+            Reason(Code.NODE_NOT_MATCHED, detail="taint", nodes=2),
+            Reason(Code.NODES_FULL, resource=GPU, need=4000, have=2000, nodes=3),
+        )
+    )
+    assert said == (
+        "No node takes the pod: 1 node is not ready, 2 nodes have a taint that it does not tolerate, "
+        f"3 nodes are full (it needs 4 {GPU}, the most that one has is 2 {GPU})."
+    )
+
+
+def test_what_is_no_record_is_an_error() -> None:
+    with pytest.raises(KumiError, match="decision record"):
+        messages.record_from_json({"code": "NO_SUCH_CODE"})

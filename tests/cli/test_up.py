@@ -1,0 +1,189 @@
+"""`kumi up`, by hand and with kubectl: what a small lab does with one machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from typing import Any
+
+import psutil
+import pytest
+
+pytestmark = pytest.mark.process
+
+QUEUES = """
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ResourceFlavor
+metadata: {name: default}
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: ClusterQueue
+metadata: {name: pool}
+spec:
+  namespaceSelector: {}
+  resourceGroups:
+  - coveredResources: [cpu]
+    flavors: [{name: default, resources: [{name: cpu, nominalQuota: 2}]}]
+---
+apiVersion: kueue.x-k8s.io/v1beta1
+kind: LocalQueue
+metadata: {name: door, namespace: default}
+spec: {clusterQueue: pool}
+"""
+
+
+def job(name: str, command: str, queue: str = "door", **spec: Any) -> str:
+    container = {
+        "name": "main",
+        "image": "none",
+        "command": ["sh", "-c", command],
+        "resources": {"requests": {"cpu": "2"}},
+    }
+    template = {"spec": {"restartPolicy": "Never", "containers": [container]}}
+    metadata = {"name": name, "labels": {"kueue.x-k8s.io/queue-name": queue}}
+    return json.dumps(
+        {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": {"template": template, **spec}}
+    )
+
+
+def why(cluster: Any, name: str, word: str) -> str:
+    """What `kumi why` says, once it says that word."""
+    said: str = cluster.kumi("why", name).stdout
+    return said if word in said else ""
+
+
+def processes_of(cluster: Any) -> list[psutil.Process]:
+    """Every process that carries the cluster's folder in its command or environment, kumi's own but this test's."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if str(cluster.working_dir) == process.cwd() and process.pid != os.getpid():
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+@pytest.mark.needs("kubectl")
+def test_a_queued_job_runs_and_frees_its_quota_for_the_next(cluster: Any) -> None:
+    cluster.up("--cpus", "4")
+    cluster.kubectl("apply", "-f", "-", stdin=QUEUES)
+    cluster.kubectl("apply", "-f", "-", stdin=job("a", "while [ ! -e go ]; do sleep 0.1; done; echo done a"))
+    cluster.kubectl("wait", "--for=jsonpath={.status.active}=1", "job/a", "--timeout=30s")
+    cluster.kubectl("apply", "-f", "-", stdin=job("b", "echo done b"))
+    said = cluster.until(10, lambda: why(cluster, "b", "quota"))
+    assert len(said.splitlines()) == 2
+    assert "2 cpu" in said
+    (cluster.working_dir / "go").touch()
+    cluster.kubectl("wait", "--for=condition=complete", "job/a", "job/b", "--timeout=30s")
+    assert cluster.kubectl("logs", "job/b").stdout == "done b\n"
+    workloads = json.loads(cluster.kubectl("get", "workloads", "-o", "json").stdout)["items"]
+    finished = [[c["status"] for c in w["status"]["conditions"] if c["type"] == "Finished"] for w in workloads]
+    assert finished == [["True"], ["True"]]
+
+
+@pytest.mark.needs("kubectl")
+def test_a_crash_loses_nothing_and_the_job_goes_on(cluster: Any) -> None:
+    cluster.up("--cpus", "2")
+    cluster.kubectl("apply", "-f", "-", stdin=QUEUES)
+    cluster.kubectl(
+        "apply", "-f", "-", stdin=job("long", "echo begin; while [ ! -e go ]; do sleep 0.1; done; echo end")
+    )
+    cluster.until(20, lambda: "begin" in cluster.kubectl("logs", "job/long", ok=False).stdout)
+    pid = json.loads((cluster.data_dir / "server.json").read_text())["pid"]
+    os.kill(pid, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=10)
+    assert cluster.kumi("status", ok=False).returncode == 3
+    cluster.up("--cpus", "2")
+    (cluster.working_dir / "go").touch()
+    cluster.kubectl("wait", "--for=condition=complete", "job/long", "--timeout=30s")
+    assert cluster.kubectl("logs", "job/long").stdout == "begin\nend\n"
+    [pod] = json.loads(cluster.kubectl("get", "pods", "-o", "json").stdout)["items"]
+    assert pod["status"]["containerStatuses"][0]["restartCount"] == 0
+
+
+@pytest.mark.needs("kubectl")
+def test_down_leaves_no_process_and_the_next_up_goes_on(cluster: Any) -> None:
+    cluster.up("--cpus", "2")
+    cluster.kubectl("apply", "-f", "-", stdin=QUEUES)
+    script = "echo here; (setsid sleep 300 &) ; while [ ! -e go ]; do sleep 0.1; done"
+    cluster.kubectl("apply", "-f", "-", stdin=job("stays", script, backoffLimit=0))
+    cluster.until(20, lambda: "here" in cluster.kubectl("logs", "job/stays", ok=False).stdout)
+    assert len(processes_of(cluster)) > 2
+    cluster.kumi("down")
+    assert processes_of(cluster) == []
+    (cluster.working_dir / "go").touch()
+    cluster.up("--cpus", "2")
+    cluster.kubectl("wait", "--for=condition=complete", "job/stays", "--timeout=30s")
+
+
+def test_a_second_cluster_on_the_same_data_is_refused(cluster: Any) -> None:
+    cluster.up()
+    refused = cluster.kumi("up", "--detach", ok=False)
+    assert refused.returncode == 1
+    assert "a cluster runs in" in refused.stderr
+    assert "kumi down" in refused.stderr
+
+
+def test_status_shows_nodes_and_says_when_there_is_none(cluster: Any) -> None:
+    assert cluster.kumi("status", ok=False).returncode == 3
+    cluster.up("--nodes", "2", "--gpus", "3")
+    said = cluster.kumi("status").stdout
+    assert "node-0   Ready" in said
+    assert "node-1   Ready" in said
+    assert said.count("3 nvidia.com/gpu") == 2
+
+
+def test_the_port_stays_so_that_old_kubeconfigs_go_on_working(cluster: Any) -> None:
+    cluster.up()
+    before = (cluster.data_dir / "kubeconfig").read_text()
+    cluster.kumi("down")
+    cluster.up()
+    assert (cluster.data_dir / "kubeconfig").read_text() == before
+
+
+def test_submit_follows_a_job_to_its_end(cluster: Any) -> None:
+    cluster.up("--gpus", "2")
+    cluster.kumi("apply", "-f", "-", stdin=QUEUES.replace("cpu", "nvidia.com/gpu"))
+    (cluster.working_dir / "hello.py").write_text("import os; print('rank', os.environ['RANK'], os.environ['X'])\n")
+    done = cluster.kumi("submit", "--queue", "door", "--workers", "2", "--gpus", "1", "-e", "X=y", "hello.py")
+    assert done.stdout == "rank 0 y\n"
+    assert "admitted" in done.stderr
+    (cluster.working_dir / "bad.py").write_text("raise SystemExit(3)\n")
+    failed = cluster.kumi("submit", "-q", "door", "-g", "1", "--name", "bad", "--restart", "Never", "bad.py", ok=False)
+    assert failed.returncode == 1
+
+
+def test_a_job_larger_than_any_quota_says_so(cluster: Any) -> None:
+    cluster.up("--cpus", "64")
+    cluster.kumi("apply", "-f", "-", stdin=QUEUES)
+    large = job("large", "true").replace('"cpu": "2"', '"cpu": "3"')
+    cluster.kumi("apply", "-f", "-", stdin=large)
+    assert "2 cpu" in cluster.until(10, lambda: why(cluster, "large", "3 cpu"))
+
+
+def test_a_missing_queue_is_named(cluster: Any) -> None:
+    cluster.up()
+    cluster.kumi("apply", "-f", "-", stdin=job("lost", "true", queue="nowhere"))
+    assert cluster.until(10, lambda: why(cluster, "lost", "nowhere"))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (('"template"', '"templat"'), ["spec.templat"]),
+        (('"restartPolicy": "Never"', '"restartPolicy": "Always"'), ["spec.template.spec.restartPolicy"]),
+        (('"command": ["sh", "-c", "true"]', '"command": "sh"'), ["command"]),
+        (('"kind": "Job"', '"kind": "Jobb"'), ["Jobb"]),
+    ],
+)
+def test_bad_input_names_the_field_and_makes_nothing(cluster: Any, change: tuple[str, str], words: list[str]) -> None:
+    cluster.up()
+    text = job("bad", "true")
+    assert change[0] in text
+    refused = cluster.kumi("apply", "-f", "-", stdin=text.replace(*change), ok=False)
+    assert refused.returncode == 1
+    assert all(word in refused.stderr for word in words), refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert "there is no job" in cluster.kumi("why", "bad", ok=False).stderr

@@ -1,0 +1,5 @@
+"""The scheme is loaded, as a program does first."""
+
+from kumi.api.scheme import load
+
+load()

@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from typing import Any
+
+from kumi.api.core import Event, Pod
+from kumi.api.scheme import load
+from kumi.api.wire import JsonObject
+from kumi.controllers.garbage import RETRY_MS, GarbageCollector
+from kumi.controllers.ownership import ABSENT_MS
+from kumi.runtime.reconcile import Delete, Patch, Write
+from kumi.testing.view import decoded
+
+from .made import NOW_MS, at, pod
+
+
+def reference(name: str, *, blocks: bool = True) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": f"uid-{name}", "blockOwnerDeletion": blocks}
+
+
+class Heap:
+    """A collector and the pods that it was given."""
+
+    def __init__(self, *pods: JsonObject) -> None:
+        self.collector, self.pods, self.now_ms = GarbageCollector(load()), dict[str, JsonObject](), NOW_MS
+        for manifest in pods:
+            self.put(manifest)
+
+    def put(self, manifest: JsonObject) -> None:
+        new = decoded(manifest)
+        before = self.pods.get(new.key)
+        self.pods[new.key] = manifest
+        self.collector.apply(Pod, new.key, decoded(before) if before else None, new)
+
+    def remove(self, name: str) -> None:
+        self.collector.apply(Pod, f"team/{name}", decoded(self.pods.pop(f"team/{name}")), None)
+
+    def collect(self) -> list[Write]:
+        batch = self.collector.decide(self.now_ms)
+        for step in batch.steps:
+            self.collector.settle(step.token, True, "")
+        return [write for step in batch.steps for write in step.writes]
+
+
+def deleted(writes: list[Write]) -> dict[str, str]:
+    return {w.name: w.propagation for w in writes if isinstance(w, Delete)}
+
+
+def patched(writes: list[Write]) -> dict[str, Any]:
+    return {w.name: w.body["metadata"] for w in writes if isinstance(w, Patch) and isinstance(w.body, dict)}
+
+
+def owned(name: str, *owners: str, **fields: Any) -> JsonObject:
+    return pod(name, ownerReferences=[reference(owner) for owner in owners], **fields)
+
+
+def test_what_nobody_owns_any_more_goes() -> None:
+    heap = Heap(pod("a"), owned("b", "a"), owned("c", "b"), pod("d"))
+    assert heap.collect() == []
+    heap.remove("a")
+    (write,) = heap.collect()
+    assert isinstance(write, Delete)
+    assert (write.name, write.uid, write.propagation) == ("b", "uid-b", "Background")
+
+
+def test_one_owner_that_is_left_keeps_it_and_the_other_reference_goes() -> None:
+    heap = Heap(pod("a"), pod("b"), owned("c", "a", "b"))
+    heap.remove("a")
+    writes = heap.collect()
+    assert deleted(writes) == {}
+    assert [o["name"] for o in patched(writes)["c"]["ownerReferences"]] == ["b"]
+    assert patched(writes)["c"]["resourceVersion"] == "1"
+
+
+def test_an_owner_that_was_never_seen_is_waited_for() -> None:
+    heap = Heap(owned("b", "a"))
+    batch = heap.collector.decide(NOW_MS)
+    assert batch.steps == ()
+    assert batch.wake_at_ms == NOW_MS + ABSENT_MS
+    heap.now_ms += ABSENT_MS
+    assert deleted(heap.collect()) == {"b": "Background"}
+
+
+def test_an_owner_that_comes_late_keeps_it() -> None:
+    heap = Heap(owned("b", "a"))
+    heap.collect()
+    heap.put(pod("a"))
+    heap.now_ms += ABSENT_MS
+    assert heap.collect() == []
+
+
+def test_another_object_of_the_same_name_is_no_owner() -> None:
+    heap = Heap(pod("a"), owned("b", "a"))
+    heap.put(pod("a", uid="uid-again"))
+    assert deleted(heap.collect()) == {"b": "Background"}
+
+
+def test_in_the_foreground_dependents_go_first_then_the_owner() -> None:
+    going = {"deletionTimestamp": at(0), "finalizers": ["foregroundDeletion", "theirs"]}
+    heap = Heap(pod("a"), owned("b", "a"), owned("c", "b"))
+    heap.collect()
+    heap.put(pod("a", **going))
+    assert deleted(heap.collect()) == {"b": "Foreground"}
+    heap.put(owned("b", "a", deletionTimestamp=at(0), finalizers=["foregroundDeletion"]))
+    assert deleted(heap.collect()) == {"c": "Background"}
+    heap.remove("c")
+    assert patched(heap.collect()) == {"b": {"resourceVersion": "1", "finalizers": None}}
+    heap.remove("b")
+    assert patched(heap.collect()) == {"a": {"resourceVersion": "1", "finalizers": ["theirs"]}}
+
+
+def test_a_dependent_that_does_not_block_does_not_hold_its_owner() -> None:
+    loose = pod("b", ownerReferences=[reference("a", blocks=False)])
+    heap = Heap(pod("a", deletionTimestamp=at(0), finalizers=["foregroundDeletion"]), loose)
+    writes = heap.collect()
+    assert deleted(writes) == {"b": "Background"}
+    assert patched(writes)["a"]["finalizers"] is None
+
+
+def test_orphans_lose_their_reference_before_the_owner_goes() -> None:
+    heap = Heap(pod("a", deletionTimestamp=at(0), finalizers=["orphan"]), owned("b", "a"))
+    writes = heap.collect()
+    assert patched(writes) == {"b": {"resourceVersion": "1", "ownerReferences": None}}
+    heap.put(pod("b"))
+    assert patched(heap.collect()) == {"a": {"resourceVersion": "1", "finalizers": None}}
+    heap.remove("a")
+    assert heap.collect() == []
+
+
+def test_what_was_refused_is_tried_again_later() -> None:
+    heap = Heap(pod("a"), owned("b", "a"))
+    heap.remove("a")
+    (step,) = heap.collector.decide(NOW_MS).steps
+    heap.collector.settle(step.token, False, "conflict")
+    batch = heap.collector.decide(NOW_MS + 1)
+    assert batch.steps == ()
+    assert batch.wake_at_ms == NOW_MS + RETRY_MS
+    (again,) = heap.collector.decide(NOW_MS + RETRY_MS).steps
+    assert again == step
+
+
+def test_it_reaches_a_fixed_point() -> None:
+    heap = Heap(pod("a"), owned("b", "a"))
+    heap.remove("a")
+    assert heap.collect()
+    assert heap.collect() == []
+
+
+def test_it_watches_every_kind_but_events() -> None:
+    types = GarbageCollector(load()).watches
+    assert Pod in types
+    assert Event not in types

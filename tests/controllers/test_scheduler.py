@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kumi.api.kueue import Workload
+from kumi.api.meta import Object
+from kumi.api.wire import JsonObject
+from kumi.bridge.into import TYPES
+from kumi.controllers.scheduler import REFRESH_AT_ONCE, REFRESH_MS, Scheduler
+from kumi.engine import invariants
+from kumi.runtime.decider import Step
+from kumi.runtime.reconcile import Create, Patch
+from kumi.testing.view import decoded
+
+from .made import GPU, NOW_MS, admitted, at, cluster_queue, flavor, local_queue, namespace, node, pod, workload
+
+SET_UP = (flavor(), cluster_queue(), local_queue(), namespace(), node())
+
+
+class Table:
+    """A scheduler and the objects that it was given; what it writes comes back to it, as the next versions."""
+
+    def __init__(self, *manifests: JsonObject) -> None:
+        self.scheduler, self.objects, self.now_ms, self.version = (
+            Scheduler(),
+            dict[tuple[str, str], JsonObject](),
+            NOW_MS,
+            1,
+        )
+        for manifest in (*SET_UP, *manifests):
+            self.put(manifest)
+
+    def put(self, manifest: JsonObject) -> None:
+        self.version += 1
+        versioned = {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": str(self.version)}}
+        new = decoded(versioned)
+        before = self.objects.get((manifest["kind"], new.key))
+        self.objects[manifest["kind"], new.key] = versioned
+        self.scheduler.apply(type(new), new.key, decoded(before) if before else None, new)
+
+    def remove(self, type_: type[Object], key: str) -> None:
+        self.scheduler.apply(type_, key, decoded(self.objects.pop((type_.__name__, key))), None)
+
+    def decide(self, *, ok: bool = True) -> dict[str, Step]:
+        """Decides until there is nothing left to decide; the steps, by token."""
+        done: dict[str, Step] = {}
+        while steps := self.scheduler.decide(self.now_ms).steps:
+            for step in steps:
+                done[step.token] = step
+                if ok:
+                    self._write(step)
+                self.scheduler.settle(step.token, ok, "" if ok else "conflict")
+            invariants.check(self.scheduler.state)
+            if not ok:
+                break
+        return done
+
+    def workload(self, name: str) -> JsonObject:
+        found: JsonObject = self.objects["Workload", f"team/{name}"]
+        return found
+
+    def _write(self, step: Step) -> None:
+        for write in step.writes:
+            if isinstance(write, Create):
+                key = ("Pod", f"{write.object['metadata']['namespace']}/{write.object['metadata']['name']}")
+                bound = self.objects[key]
+                self.put({**bound, "spec": {**bound["spec"], "nodeName": write.object["target"]["name"]}})
+            elif isinstance(write, Patch) and isinstance(write.body, dict):
+                about = self.objects[write.kind.kind, f"{write.namespace}/{write.name}"]
+                status = {**about.get("status", {}), **write.body["status"]}
+                self.put({**about, "status": {k: v for k, v in status.items() if v is not None}})
+
+
+def test_it_watches_what_the_engine_is_told_of() -> None:
+    assert Scheduler().watches == TYPES
+
+
+def test_one_that_fits_is_admitted_with_its_nodes_and_then_nothing_is_left_to_do() -> None:
+    table = Table(workload("a"))
+    assert list(table.decide()) == ["admit team/a"]
+    (assigned,) = table.workload("a")["status"]["admission"]["podSetAssignments"]
+    assert assigned["topologyAssignment"]["slices"][0]["podCounts"] == {"universal": 4}
+    assert table.decide() == {}
+
+
+def test_two_gangs_that_both_fit_the_quota_but_not_the_node_start_one_after_the_other() -> None:
+    table = Table(workload("a"), workload("b", creationTimestamp=at(1)))
+    assert sorted(table.decide()) == ["admit team/a", "hold team/b"]
+    decision = table.workload("b")["status"]["decision"]
+    assert (decision["layer"], decision["code"], decision["need"], decision["have"]) == ("Gang", "NODES_FULL", "4", "2")
+    assert [h["workload"] for h in decision["holders"]] == ["team/a"]
+    done = table.workload("a")
+    finished = [*done["status"]["conditions"], {"type": "Finished", "status": "True", "reason": "Succeeded"}]
+    table.put({**done, "status": {**done["status"], "conditions": finished}})
+    assert list(table.decide()) == ["admit team/b"]
+
+
+def test_a_refused_admission_is_decided_again() -> None:
+    table = Table(workload("a"))
+    assert list(table.decide(ok=False)) == ["admit team/a"]
+    assert list(table.decide()) == ["admit team/a"]
+
+
+def test_a_refused_hold_is_decided_again() -> None:
+    table = Table(workload("a", gpus=9))
+    assert list(table.decide(ok=False)) == ["hold team/a"]
+    assert list(table.decide()) == ["hold team/a"]
+
+
+def test_a_new_scheduler_finds_what_was_admitted_and_has_nothing_to_say() -> None:
+    table = Table(workload("a"), workload("b", creationTimestamp=at(1)))
+    table.decide()
+    again = Table()
+    for kind in ("Workload",):
+        for (its, _), manifest in sorted(table.objects.items()):
+            if its == kind:
+                again.put(manifest)
+    again.now_ms += REFRESH_MS
+    assert [token for token in again.decide() if not token.startswith("refresh")] == []
+
+
+def of_a_job(name: str, index: int, **fields: Any) -> JsonObject:
+    labels = {"kueue.x-k8s.io/podset": "main", "training.kubeflow.org/replica-index": str(index)}
+    return pod(name, labels=labels, annotations={"kueue.x-k8s.io/workload": "a"}, **fields)
+
+
+def test_pods_of_an_admitted_gang_are_bound_to_their_places() -> None:
+    table = Table(workload("a"))
+    table.decide()
+    for index in range(4):
+        table.put(of_a_job(f"p{index}", index))
+    bound = table.decide()
+    assert sorted(bound) == [f"bind uid-p{index}" for index in range(4)]
+    assert {table.objects["Pod", f"team/p{i}"]["spec"]["nodeName"] for i in range(4)} == {"n1"}
+
+
+def test_a_pod_that_fits_nowhere_is_told_why() -> None:
+    table = Table(pod("big", spec={"containers": [{"name": "c", "resources": {"requests": {"cpu": "1000"}}}]}))
+    (step,) = table.decide().values()
+    assert [note.reason for note in step.notes] == ["FailedScheduling"]
+
+
+def test_a_pod_of_another_scheduler_is_not_bound() -> None:
+    assert Table(pod("theirs", spec={"schedulerName": "somebody"})).decide() == {}
+
+
+def test_a_drained_queue_evicts() -> None:
+    table = Table(workload("a"))
+    table.decide()
+    table.put(cluster_queue(stopPolicy="HoldAndDrain"))
+    assert list(table.decide()) == ["evict team/a"]
+    told = {c["type"]: c["reason"] for c in table.workload("a")["status"]["conditions"] if c["status"] == "True"}
+    assert told["Evicted"] == "ClusterQueueStopped"
+    assert told["QuotaReserved"] == "QuotaReserved"
+
+
+def test_a_workload_that_cannot_be_read_is_as_if_it_were_not_there() -> None:
+    table = Table(workload("a"))
+    table.decide()
+    broken = admitted()
+    broken["admission"]["podSetAssignments"][0]["resourceUsage"] = {"cpu": "lots"}
+    table.put(workload("a", status=broken))
+    table.put(workload("b", gpus=6))
+    assert list(table.decide()) == ["admit team/b"]
+
+
+def test_what_is_gone_frees_its_room() -> None:
+    table = Table(workload("a"), workload("b", creationTimestamp=at(1)))
+    table.decide()
+    table.remove(Workload, "team/a")
+    assert list(table.decide()) == ["admit team/b"]
+
+
+def test_another_workload_of_the_name_is_another_one() -> None:
+    table = Table(workload("a", gpus=6))
+    table.decide()
+    table.put(workload("a", gpus=5, uid="uid-again"))
+    assert list(table.decide()) == ["admit team/a"]
+
+
+def test_nothing_is_said_of_a_workload_that_is_going() -> None:
+    assert Table(workload("a", gpus=9, deletionTimestamp=at(0))).decide() == {}
+
+
+def test_a_back_off_is_a_time_to_look_again() -> None:
+    table = Table(workload("a", status={"requeueState": {"count": 1, "requeueAt": at(30)}}))
+    table.decide()
+    assert table.scheduler.decide(NOW_MS).wake_at_ms == NOW_MS + 30_000
+    table.now_ms = NOW_MS + 30_000
+    assert list(table.decide()) == ["admit team/a"]
+
+
+def waiting_for_nodes() -> Table:
+    """`b` is held for want of nodes; of the six GPUs `a` has four."""
+    table = Table(cluster_queue(gpus=99), workload("a"), workload("b", gpus=6, creationTimestamp=at(1)))
+    assert sorted(table.decide()) == ["admit team/a", "hold team/b"]
+    return table
+
+
+def test_where_only_numbers_moved_no_event_is_told() -> None:
+    table = waiting_for_nodes()
+    table.put(node(gpus=7))
+    (step,) = table.decide().values()
+    assert step.token == "refresh team/b"
+    assert step.notes == ()
+    assert table.workload("b")["status"]["decision"]["have"] == "3"
+
+
+def test_numbers_that_move_again_wait_for_their_turn() -> None:
+    table = waiting_for_nodes()
+    table.put(node(gpus=7))
+    table.decide()
+    table.put(node(gpus=8))
+    table.put(node(gpus=9))
+    batch = table.scheduler.decide(NOW_MS)
+    assert batch.steps == ()
+    assert batch.wake_at_ms == NOW_MS + REFRESH_MS
+    table.now_ms += REFRESH_MS
+    assert list(table.decide()) == ["refresh team/b"]
+    assert table.workload("b")["status"]["decision"]["have"] == "5"
+
+
+def test_a_refused_refresh_is_made_again() -> None:
+    table = waiting_for_nodes()
+    table.put(node(gpus=7))
+    assert list(table.decide(ok=False)) == ["refresh team/b"]
+    table.now_ms += REFRESH_MS
+    assert list(table.decide()) == ["refresh team/b"]
+
+
+def test_a_new_answer_takes_the_place_of_numbers_that_wait() -> None:
+    table = waiting_for_nodes()
+    table.put(node(gpus=7))
+    table.decide()
+    table.put(node(gpus=8))
+    table.scheduler.decide(NOW_MS)
+    table.put(node(gpus=10))
+    assert list(table.decide()) == ["admit team/b"]
+    table.now_ms += REFRESH_MS
+    assert table.decide() == {}
+
+
+def test_only_so_many_are_refreshed_at_a_time_and_each_has_its_turn() -> None:
+    names = [f"w{i:02}" for i in range(REFRESH_AT_ONCE + 2)]
+    table = Table(cluster_queue(gpus=9999), *(workload(n, gpus=100 + i) for i, n in enumerate(names)))
+    assert len(table.decide()) == len(names)
+    table.put(node(gpus=7))
+    refreshed = list(table.decide())
+    assert len(refreshed) == REFRESH_AT_ONCE
+    table.put(node(gpus=8))
+    table.now_ms += REFRESH_MS
+    refreshed += list(table.decide())[:2]
+    assert sorted(refreshed) == [f"refresh team/{name}" for name in names]
+
+
+def test_another_pod_of_the_name_leaves_no_trace_of_the_first() -> None:
+    table = Table(
+        pod("p", spec={"nodeName": "n1", "containers": [{"name": "c", "resources": {"requests": {GPU: "6"}}}]})
+    )
+    table.put(pod("p", uid="uid-again", spec={"nodeName": "n1", "containers": [{"name": "c"}]}))
+    table.put(workload("a", gpus=6))
+    assert list(table.decide()) == ["admit team/a"]
+
+
+def test_settling_an_unknown_step_is_a_bug() -> None:
+    with pytest.raises(KeyError):
+        Scheduler().settle("no such step", True, "")

@@ -1,0 +1,49 @@
+"""Order: a total order, and what makes workloads of one kind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumi.engine.admission.order import kind, place
+from kumi.engine.model import Workload
+from kumi.testing.builders import workload
+from kumi.testing.strategies import workloads
+
+BASE = workload("ns/a", priority=1, created_ms=10, uid="m")
+
+
+def goes_first(one: Workload, other: Workload) -> bool:
+    return place(one) < place(other)
+
+
+def test_higher_priority_goes_first() -> None:
+    assert goes_first(replace(BASE, priority=2, created_ms=99), BASE)
+
+
+def test_then_the_earlier_one() -> None:
+    assert goes_first(replace(BASE, created_ms=9, uid="z"), BASE)
+
+
+def test_a_time_of_its_own_in_the_queue_takes_the_place_of_creation() -> None:
+    assert goes_first(BASE, replace(BASE, created_ms=1, queued_ms=11))
+
+
+def test_then_the_smaller_uid_then_the_smaller_key() -> None:
+    assert goes_first(replace(BASE, uid="l", key="ns/z"), BASE)
+    assert goes_first(BASE, replace(BASE, key="ns/b"))
+
+
+@given(st.lists(st.integers(0, 30).flatmap(workloads), min_size=2, max_size=6, unique_by=lambda w: w.key))
+def test_two_workloads_never_share_a_place(found: list[Workload]) -> None:
+    assert len({place(w) for w in found}) == len(found)
+
+
+def test_kinds_are_equal_by_priority_and_pod_sets_alone() -> None:
+    assert kind(BASE) == kind(replace(BASE, key="ns/b", uid="n", created_ms=99, queue="ns/other"))
+    assert hash(kind(BASE)) == hash(kind(replace(BASE, key="ns/b")))
+    assert kind(BASE) != kind(replace(BASE, priority=2))
+    assert kind(BASE) != kind(replace(BASE, pod_sets=workload("ns/a", 2).pod_sets))
+    assert kind(BASE) != "a kind"

@@ -1,0 +1,198 @@
+"""Gang: a placement is found exactly when there is one (one pod set), is always right, and is the best-scored one."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kumi.engine.journal import Journal
+from kumi.engine.model import Node, PodSet, PodShape, Profile
+from kumi.engine.placement.gang import Places, Site, place, refusal
+from kumi.engine.placement.nodes import Nodes
+from kumi.engine.placement.plugins import of
+from kumi.engine.placement.plugins.predicates import Predicates
+from kumi.engine.reasons import Code, Reason
+from kumi.testing.builders import GPU, node, shape
+from kumi.testing.diagram import _plain
+from kumi.testing.strategies import nodes as some_node
+from kumi.testing.strategies import shapes
+
+
+def site(*nodes: Node, scoring: str = "binpack") -> Site:
+    journal = Journal()
+    made = Nodes(journal)
+    for each in nodes:
+        made.put(each)
+    return Site(made, journal, of(Profile(arguments={"scoring": scoring})))
+
+
+def takes(where: Site, name: str, shape_: PodShape) -> bool:
+    return bool(Predicates().mask(where.nodes, shape_)[where.nodes.row_by_name[name]])
+
+
+def room_for(has: Node, counts: tuple[int, ...], pod_sets: list[PodSet]) -> bool:
+    """May the node hold so many pods of each pod set at once?"""
+    allocatable = dict(has.allocatable)
+    asked = Counter({"pods": 1000 * sum(counts)})
+    for pods, n in zip(pod_sets, counts, strict=True):
+        asked.update({resource: amount * n for resource, amount in pods.shape.requests})
+    return all(amount <= allocatable.get(resource, 0) for resource, amount in asked.items() if amount)
+
+
+def brute(where: Site, nodes: list[Node], pod_sets: list[PodSet]) -> bool:
+    """Is there any placement at all? Every way to share the pods out, node after node."""
+    reached = {tuple(0 for _ in pod_sets)}
+    for has in nodes:
+        able = [s.count if takes(where, has.name, s.shape) else 0 for s in pod_sets]
+        options = [c for c in itertools.product(*(range(n + 1) for n in able)) if room_for(has, c, pod_sets)]
+        reached = {
+            tuple(min(a + b, s.count) for a, b, s in zip(before, option, pod_sets, strict=True))
+            for before in reached
+            for option in options
+        }
+    return tuple(s.count for s in pod_sets) in reached
+
+
+def assert_right(where: Site, nodes: list[Node], pod_sets: list[PodSet], found: tuple[Places, ...]) -> None:
+    for pods, places in zip(pod_sets, found, strict=True):
+        assert sum(n for _, n in places) == pods.count
+        assert all(n > 0 and takes(where, name, pods.shape) for name, n in places)
+    for has in nodes:
+        counts = tuple(dict(places).get(has.name, 0) for places in found)
+        assert room_for(has, counts, pod_sets)
+
+
+clusters = st.integers(0, 4).flatmap(lambda n: st.tuples(*(some_node(f"n{i}") for i in range(n)))).map(list)
+one = st.builds(PodSet, st.just("main"), st.integers(0, 7), shapes())
+two = st.tuples(
+    st.builds(PodSet, st.just("leader"), st.integers(1, 3), shapes()),
+    st.builds(PodSet, st.just("worker"), st.integers(1, 4), shapes()),
+).map(list)
+
+
+@given(clusters, one)
+def test_one_pod_set_is_placed_exactly_when_it_can_be(nodes: list[Node], pods: PodSet) -> None:
+    where = site(*nodes)
+    before = _plain(where.nodes)
+    found = place(where, [pods])
+    assert isinstance(found, Reason) != brute(where, nodes, [pods])
+    assert isinstance(found, Reason) == (refusal(where, pods) is not None)
+    if not isinstance(found, Reason):
+        assert_right(where, nodes, [pods], found)
+    assert _plain(where.nodes) == before
+
+
+def test_two_pod_sets_are_never_placed_wrongly_and_seldom_missed() -> None:
+    seen = Counter[str]()
+
+    @settings(max_examples=400, database=None, derandomize=True)
+    @given(clusters, two)
+    def check(nodes: list[Node], pod_sets: list[PodSet]) -> None:
+        where = site(*nodes)
+        before = _plain(where.nodes)
+        found = place(where, pod_sets)
+        possible = brute(where, nodes, pod_sets)
+        if not isinstance(found, Reason):
+            assert possible
+            assert_right(where, nodes, pod_sets, found)
+        seen["placed" if not isinstance(found, Reason) else "missed" if possible else "impossible"] += 1
+        assert _plain(where.nodes) == before
+
+    check()
+    assert seen["placed"] >= 50
+    assert seen["impossible"] >= 50
+    assert seen["missed"] <= seen["placed"] / 50, seen
+
+
+def test_the_fullest_node_is_filled_first_then_the_next() -> None:
+    where = site(node("n1", gpu=8), node("n2", gpu=8), node("n3", gpu=8))
+    where.nodes.use("n2", ((GPU, 1000),), 6)
+    assert place(where, [PodSet("main", 4, shape(gpu=1))]) == ((("n2", 2), ("n1", 2)),)
+
+
+def test_equal_nodes_go_by_name() -> None:
+    where = site(node("n10", gpu=2), node("n1", gpu=2), node("n2", gpu=2))
+    assert place(where, [PodSet("main", 5, shape(gpu=1))]) == ((("n1", 2), ("n10", 2), ("n2", 1)),)
+
+
+def test_spreading_takes_the_emptiest_node() -> None:
+    where = site(node("n1", gpu=8), node("n2", gpu=8), scoring="nodeorder")
+    where.nodes.use("n1", ((GPU, 1000),), 4)
+    assert place(where, [PodSet("main", 1, shape(gpu=1))]) == ((("n2", 1),),)
+
+
+def test_the_large_pods_get_their_room_before_the_small_ones_scatter() -> None:
+    where = site(node("n1", gpu=4), node("n2", gpu=4))
+    small, large = PodSet("small", 4, shape(gpu=1)), PodSet("large", 1, shape(gpu=4))
+    assert place(where, [small, large]) == ((("n2", 4),), (("n1", 1),))
+
+
+def test_pods_that_may_go_anywhere_leave_the_node_that_others_need() -> None:
+    where = site(node("n1", {"zone": "a"}, gpu=2), node("n2", {"zone": "b"}, gpu=2))
+    anywhere, picky = PodSet("any", 2, shape(gpu=1)), PodSet("picky", 2, shape(selector={"zone": "a"}, gpu=1))
+    assert place(where, [anywhere, picky]) == ((("n2", 2),), (("n1", 2),))
+
+
+def test_a_pod_set_of_none_gets_no_node_and_blocks_nobody() -> None:
+    where = site(node("n1", gpu=1))
+    assert place(where, [PodSet("none", 0, shape(gpu=9)), PodSet("main", 1, shape(gpu=1))]) == ((), (("n1", 1),))
+    assert place(site(), [PodSet("none", 0, shape(gpu=9))]) == ((),)
+
+
+GANG = PodSet("main", 4, shape(cpu=1, gpu=2))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "reason"),
+    [
+        ([], Reason(Code.NO_NODES, pod_set="main", pods=4)),
+        ([node("n1", cpu=9, gpu=9, ready=False)], Reason(Code.NODE_NOT_MATCHED, pod_set="main", pods=4)),
+        (
+            [node("n1", cpu=9, gpu=1), node("n2", cpu=9)],
+            Reason(Code.NODE_TOO_SMALL, GPU, "", "n1", "main", 2000, 1000, 4, True),
+        ),
+        (
+            [node("n1", cpu=9, gpu=5), node("n2", cpu=9, gpu=2)],
+            Reason(Code.CAPACITY_TOO_SMALL, GPU, "", "", "main", 8000, 7000, 1, True),
+        ),
+        (
+            [node("n1", cpu=1, gpu=9), node("n2", cpu=1, gpu=9)],
+            Reason(Code.CAPACITY_TOO_SMALL, "cpu", "", "", "main", 4000, 2000, 2, True),
+        ),
+    ],
+    ids=["no nodes", "not ready", "one pod is too large", "the gang is too large", "too little cpu"],
+)
+def test_why_a_gang_can_never_be_placed_on_these_nodes(nodes: list[Node], reason: Reason) -> None:
+    assert place(site(*nodes), [GANG]) == reason
+
+
+def test_nodes_that_are_full_now_tell_what_is_free_and_how_many_pods_lack_a_place() -> None:
+    where = site(node("n1", cpu=9, gpu=6), node("n2", cpu=9, gpu=6))
+    where.nodes.use("n1", ((GPU, 3000),), 1)
+    where.nodes.use("n2", ((GPU, 3000),), 1)
+    assert place(where, [GANG]) == Reason(Code.NODES_FULL, GPU, "", "", "main", 8000, 6000, 2)
+
+
+def test_no_room_for_another_pod_is_told_as_pods() -> None:
+    where = site(node("n1", gpu=8, pods=2))
+    where.nodes.use("n1", (), 1)
+    assert place(where, [PodSet("main", 2, shape(gpu=1))]) == Reason(
+        Code.NODES_FULL, "pods", "", "", "main", 2000, 1000, 1
+    )
+
+
+def test_pod_sets_that_fit_alone_and_never_together_are_told_the_sum() -> None:
+    where = site(node("n1", gpu=4))
+    both = [PodSet("leader", 1, shape(gpu=2)), PodSet("worker", 3, shape(gpu=1))]
+    assert place(where, both) == Reason(Code.CAPACITY_TOO_SMALL, GPU, "", "", "worker", 5000, 4000, 1, True)
+
+
+def test_pod_sets_that_do_not_fit_together_now_may_later() -> None:
+    where = site(node("n1", gpu=8))
+    where.nodes.use("n1", ((GPU, 4000),), 1)
+    both = [PodSet("leader", 1, shape(gpu=2)), PodSet("worker", 3, shape(gpu=1))]
+    assert place(where, both) == Reason(Code.NODES_FULL, GPU, "", "", "worker", 3000, 2000, 1)

@@ -1,0 +1,154 @@
+"""One shim in a process of its own, without a node."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kumi.kubelet import records
+from kumi.kubelet.shim import KILL_ALL, LINE_BYTES, PREFIX_BYTES, Log, Request, run
+
+pytestmark = pytest.mark.process
+
+
+class Shim:
+    """A forked shim; `report` is what it said."""
+
+    def __init__(self, directory: Path, script: str, argv: list[str] | None = None, working_dir: str = "/") -> None:
+        self.stem = str(directory / "0")
+        request = Request(self.stem, argv or ["/bin/sh", "-c", script], {"PATH": os.environ["PATH"]}, working_dir)
+        read_end, write_end = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
+            os.close(read_end)
+            run(request, write_end)
+        os.close(write_end)
+        with open(read_end, "rb") as pipe:
+            self.report: dict[str, Any] = json.loads(pipe.readline())
+
+    def wait(self) -> records.Record:
+        """How the container ended."""
+        os.waitpid(self.pid, 0)
+        found = records.read(f"{self.stem}.exit")
+        assert found is not None
+        return found
+
+    @property
+    def text(self) -> str:
+        """The log without its prefixes."""
+        lines = Path(f"{self.stem}.log").read_bytes().splitlines(keepends=True)
+        return b"".join(x[PREFIX_BYTES:] if x[38:39] == b"F" else x[PREFIX_BYTES:-1] for x in lines).decode()
+
+
+def until(path: Path) -> None:
+    for _ in range(2000):
+        if path.exists():
+            return
+        time.sleep(0.005)
+    raise AssertionError(f"{path} never was there")
+
+
+def test_it_reports_who_it_is_and_records_how_the_container_ended(tmp_path: Path) -> None:
+    shim = Shim(tmp_path, "echo out; echo err >&2; exit 3")
+    assert shim.report["pid"] == shim.pid
+    ended = shim.wait()
+    assert (ended["code"], ended["signal"], ended["reason"]) == (3, 0, "Error")
+    assert ended["started_ms"] <= ended["finished_ms"]
+    assert sorted(shim.text.split()) == ["err", "out"]
+
+
+def test_output_without_a_newline_is_kept_as_it_is(tmp_path: Path) -> None:
+    shim = Shim(tmp_path, "printf 'a\\nb'")
+    shim.wait()
+    assert shim.text == "a\nb"
+
+
+def test_nothing_of_a_lot_of_output_is_lost(tmp_path: Path) -> None:
+    shim = Shim(tmp_path, "seq 1 100000")
+    shim.wait()
+    assert shim.text == "".join(f"{n}\n" for n in range(1, 100001))
+
+
+def test_sigterm_reaches_the_whole_group(tmp_path: Path) -> None:
+    shim = Shim(
+        tmp_path, f"sh -c 'trap \"echo inner; exit\" TERM; touch {tmp_path}/up; while :; do sleep 0.01; done' & wait"
+    )
+    until(tmp_path / "up")
+    os.kill(shim.pid, signal.SIGTERM)
+    ended = shim.wait()
+    assert (ended["code"], ended["signal"]) == (143, 15)
+
+
+def test_kill_all_kills_what_ignores_sigterm(tmp_path: Path) -> None:
+    shim = Shim(tmp_path, f"trap '' TERM; touch {tmp_path}/up; while :; do sleep 0.01; done")
+    until(tmp_path / "up")
+    os.kill(shim.pid, signal.SIGTERM)
+    os.kill(shim.pid, KILL_ALL)
+    assert shim.wait()["signal"] == signal.SIGKILL
+
+
+def test_orphans_in_other_sessions_are_killed_when_the_container_ends(tmp_path: Path) -> None:
+    shim = Shim(
+        tmp_path,
+        f"setsid sh -c 'echo $$ > {tmp_path}/orphan; sleep 100' & while [ ! -s {tmp_path}/orphan ]; do :; done",
+    )
+    assert shim.wait()["code"] == 0
+    assert records.stat_of(int((tmp_path / "orphan").read_text())) is None
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["nothing-such"], 'exec: "nothing-such": executable file not found in $PATH'),
+        (["/no/such"], 'exec: "/no/such": stat /no/such: no such file or directory'),
+        (["/etc/passwd"], 'exec: "/etc/passwd": permission denied'),
+    ],
+)
+def test_a_program_that_can_not_be_executed_is_a_start_error(tmp_path: Path, argv: list[str], message: str) -> None:
+    shim = Shim(tmp_path, "", argv)
+    assert shim.report == {"failed": message}
+    ended = shim.wait()
+    assert (ended["code"], ended["reason"], ended["message"]) == (128, "StartError", message)
+
+
+def test_a_working_directory_that_is_not_there_is_a_start_error(tmp_path: Path) -> None:
+    shim = Shim(tmp_path, "true", working_dir="/no/such")
+    assert "working directory" in shim.report["failed"]
+    shim.wait()
+
+
+def test_of_two_that_want_one_attempt_the_second_leaves(tmp_path: Path) -> None:
+    records.claim(tmp_path / "0.run", {"pid": 1})
+    shim = Shim(tmp_path, f"touch {tmp_path}/ran")
+    os.waitpid(shim.pid, 0)
+    assert shim.report == {"taken": True}
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_container_has_default_signals_and_no_foreign_descriptors(tmp_path: Path) -> None:
+    shim = Shim(tmp_path, "grep -E 'Sig(Blk|Ign)' /proc/self/status; ls /proc/self/fd | wc -l")
+    shim.wait()
+    assert shim.text.split() == ["SigBlk:", "0" * 16, "SigIgn:", "0" * 16, "4"]
+
+
+def test_a_log_entry_is_a_time_a_stream_a_tag_and_the_text(tmp_path: Path) -> None:
+    log = Log(str(tmp_path / "log"))
+    log.take("stdout", b"one\ntw")
+    log.take("stderr", b"\xff\x00\n")
+    log.take("stdout", b"o\n" + b"x" * (LINE_BYTES + 3))
+    log.close()
+    entries = (tmp_path / "log").read_bytes().split(b"\n")[:-1]
+    assert [(e[31:37], e[38:39], e[40:43], len(e) - 40) for e in entries] == [
+        (b"stdout", b"F", b"one", 3),
+        (b"stderr", b"F", b"\xff\x00", 2),
+        (b"stdout", b"F", b"two", 3),
+        (b"stdout", b"P", b"xxx", LINE_BYTES),
+        (b"stdout", b"P", b"xxx", 3),
+    ]
+    assert all(e[29:30] == b"Z" and e[10:11] == b"T" for e in entries)

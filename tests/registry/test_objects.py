@@ -1,0 +1,97 @@
+"""Stored objects: keys, sharing, and when two objects say the same."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from kumi.api.scheme import Scheme
+from kumi.registry.objects import CACHED, Objects, clone, decode, key_of, prefix_of, same
+from kumi.store.base import Conflict
+from kumi.store.memory import MemoryStore
+
+
+def test_keys_are_paths_of_group_plural_namespace_and_name(scheme: Scheme) -> None:
+    pod, node, job = scheme.find("", "Pod"), scheme.find("", "Node"), scheme.find("batch", "Job")
+    assert pod is not None
+    assert node is not None
+    assert job is not None
+    assert key_of(pod, "ns", "a") == "/core/pods/ns/a"
+    assert key_of(node, "", "n") == "/core/nodes//n"
+    assert prefix_of(job, "ns") == "/batch/jobs/ns/"
+    assert prefix_of(job, "") == "/batch/jobs/"
+
+
+async def test_the_stored_bytes_have_no_resource_version_and_reads_have_it() -> None:
+    store = MemoryStore()
+    objects = Objects(store)
+    stored = await objects.put("/k", {"metadata": {"name": "a", "resourceVersion": "99"}}, 0)
+    entry = store.get("/k")
+    assert entry is not None
+    assert orjson.loads(entry.value) == {"metadata": {"name": "a"}}
+    assert stored["metadata"]["resourceVersion"] == str(entry.revision)
+
+
+async def test_all_readers_of_a_revision_share_one_object() -> None:
+    store = MemoryStore()
+    objects = Objects(store)
+    stored = await objects.put("/k", {"metadata": {}}, 0)
+    entry = store.get("/k")
+    assert entry is not None
+    found = objects.found(entry)
+    assert found.object is stored is objects.listed(entry)
+    assert found.copy() == stored
+    assert found.copy() is not stored
+
+
+async def test_a_watcher_decodes_what_nobody_kept_once() -> None:
+    store = MemoryStore()
+    await store.put("/k", b'{"metadata":{}}')
+    await store.put("/k", b'{"metadata":{},"x":1}')
+    objects = Objects(store)
+    changes = store.watch("/", 1)
+    first, second = [await anext(changes), await anext(changes)]
+    await changes.aclose()
+    assert objects.current(first) is objects.current(first)
+    assert objects.previous(first) is None
+    before = objects.previous(second)
+    assert before == {"metadata": {"resourceVersion": str(second.revision)}}
+    assert before is objects.previous(second)
+
+
+async def test_a_write_at_another_revision_is_a_conflict() -> None:
+    objects = Objects(MemoryStore())
+    await objects.put("/k", {"metadata": {}}, 0)
+    with pytest.raises(Conflict):
+        await objects.put("/k", {"metadata": {}}, 0)
+
+
+async def test_what_is_kept_is_bounded() -> None:
+    objects = Objects(MemoryStore())
+    for number in range(CACHED + 50):
+        await objects.put(f"/k/{number}", {"metadata": {}}, 0)
+    assert len(objects._cache) == CACHED
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "alike"),
+    [
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ({"a": 1}, {"a": True}, False),
+        ({"a": 1}, {"a": 1.0}, False),
+        ({"a": [1]}, {"a": [1, 2]}, False),
+    ],
+)
+def test_two_objects_say_the_same_to_the_type_of_every_value(new: dict, old: dict, alike: bool) -> None:
+    assert same(new, old) is alike
+
+
+def test_a_clone_shares_nothing() -> None:
+    original = {"a": {"b": [1]}}
+    copied = clone(original)
+    copied["a"]["b"].append(2)
+    assert original == {"a": {"b": [1]}}
+
+
+def test_decoding_gives_a_new_object_with_its_revision() -> None:
+    assert decode(b'{"metadata":{"name":"a"}}', 5) == {"metadata": {"name": "a", "resourceVersion": "5"}}
