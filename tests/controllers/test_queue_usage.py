@@ -58,3 +58,11 @@ def test_resources_without_a_flavor_hold_nothing() -> None:
     usage.add(part(status={"admission": got}), 1)
     assert usage.reserved == Counter()
     assert usage.reserving == 1
+
+
+def test_what_is_reserved_is_used_only_once_it_is_admitted() -> None:
+    usage = Usage()
+    usage.add(part(status={"admission": admission()}), 1)
+    assert (usage.reserved["default", GPU], usage.used["default", GPU]) == (4000, 0)
+    usage.add(part(status=admitted()), 1)
+    assert (usage.reserved["default", GPU], usage.used["default", GPU]) == (8000, 4000)

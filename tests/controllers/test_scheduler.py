@@ -8,7 +8,8 @@ from kumi.api.kueue import Workload
 from kumi.api.meta import Object
 from kumi.api.wire import JsonObject
 from kumi.bridge.into import TYPES
-from kumi.controllers.scheduler import REFRESH_AT_ONCE, REFRESH_MS, Scheduler
+from kumi.controllers.scheduler import LATER, Scheduler
+from kumi.controllers.unwritten import GANG_MS, REFRESH_AT_ONCE, REFRESH_MS
 from kumi.engine import invariants
 from kumi.runtime.decider import Step
 from kumi.runtime.reconcile import Create, Patch
@@ -118,7 +119,7 @@ def test_a_new_scheduler_finds_what_was_admitted_and_has_nothing_to_say() -> Non
             if its == kind:
                 again.put(manifest)
     again.now_ms += REFRESH_MS
-    assert [token for token in again.decide() if not token.startswith("refresh")] == []
+    assert [token for token in again.decide() if not token.startswith(LATER)] == []
 
 
 def of_a_job(name: str, index: int, **fields: Any) -> JsonObject:
@@ -134,6 +135,31 @@ def test_pods_of_an_admitted_gang_are_bound_to_their_places() -> None:
     bound = table.decide()
     assert sorted(bound) == [f"bind uid-p{index}" for index in range(4)]
     assert {table.objects["Pod", f"team/p{i}"]["spec"]["nodeName"] for i in range(4)} == {"n1"}
+
+
+def test_a_gang_that_is_being_created_is_no_news_and_one_that_stays_incomplete_is() -> None:
+    table = Table(workload("a"))
+    table.decide()
+    for index in range(3):
+        table.put(of_a_job(f"p{index}", index))
+    assert table.decide() == {}
+    assert table.scheduler.decide(NOW_MS).wake_at_ms == NOW_MS + GANG_MS
+    table.now_ms += GANG_MS
+    told = table.decide()
+    assert sorted(told) == [f"later unplaced uid-p{index}" for index in range(3)]
+    assert {note.reason for step in told.values() for note in step.notes} == {"FailedScheduling"}
+    table.put(of_a_job("p3", 3))
+    assert len(table.decide()) == 4
+
+
+def test_a_gang_that_is_complete_in_time_was_never_incomplete() -> None:
+    table = Table(workload("a"))
+    table.decide()
+    for index in range(4):
+        table.put(of_a_job(f"p{index}", index))
+        table.decide()
+    table.now_ms += GANG_MS
+    assert table.decide() == {}
 
 
 def test_a_pod_that_fits_nowhere_is_told_why() -> None:
@@ -203,7 +229,7 @@ def test_where_only_numbers_moved_no_event_is_told() -> None:
     table = waiting_for_nodes()
     table.put(node(gpus=7))
     (step,) = table.decide().values()
-    assert step.token == "refresh team/b"
+    assert step.token == "later hold team/b"
     assert step.notes == ()
     assert table.workload("b")["status"]["decision"]["have"] == "3"
 
@@ -218,16 +244,16 @@ def test_numbers_that_move_again_wait_for_their_turn() -> None:
     assert batch.steps == ()
     assert batch.wake_at_ms == NOW_MS + REFRESH_MS
     table.now_ms += REFRESH_MS
-    assert list(table.decide()) == ["refresh team/b"]
+    assert list(table.decide()) == ["later hold team/b"]
     assert table.workload("b")["status"]["decision"]["have"] == "5"
 
 
 def test_a_refused_refresh_is_made_again() -> None:
     table = waiting_for_nodes()
     table.put(node(gpus=7))
-    assert list(table.decide(ok=False)) == ["refresh team/b"]
+    assert list(table.decide(ok=False)) == ["later hold team/b"]
     table.now_ms += REFRESH_MS
-    assert list(table.decide()) == ["refresh team/b"]
+    assert list(table.decide()) == ["later hold team/b"]
 
 
 def test_a_new_answer_takes_the_place_of_numbers_that_wait() -> None:
@@ -252,7 +278,7 @@ def test_only_so_many_are_refreshed_at_a_time_and_each_has_its_turn() -> None:
     table.put(node(gpus=8))
     table.now_ms += REFRESH_MS
     refreshed += list(table.decide())[:2]
-    assert sorted(refreshed) == [f"refresh team/{name}" for name in names]
+    assert sorted(refreshed) == [f"later hold team/{name}" for name in names]
 
 
 def test_another_pod_of_the_name_leaves_no_trace_of_the_first() -> None:

@@ -151,4 +151,6 @@ async def test_the_memory_of_what_was_told_is_bounded() -> None:
     world = World()
     for i in range(REMEMBERED + 5):
         await world.sink._write(Note(ABOUT, "Failed", str(i)), "my-loop", START_MS)
+        await world.sink._write(Note(ABOUT, "Kept", "told all the time"), "my-loop", START_MS)
     assert len(world.sink._known) == REMEMBERED
+    assert len([e for e in world.events() if e["reason"] == "Kept"]) == 1

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from kumi.api.errors import ApiError, InvariantError
+from kumi.api.errors import ApiError, InvariantError, conflict
 from kumi.api.meta import Object
 from kumi.runtime.decider import NO_STEPS, Batch, Step
 from kumi.runtime.expectations import HOLD_MS
@@ -138,6 +138,7 @@ async def test_an_object_that_came_and_went_between_two_decisions_is_not_told(wo
     world.client.deliver()
     await world.clock.advance()
     assert [c for c in decider.calls if c.startswith("apply")] == []
+    assert world.replays == []
 
 
 async def test_an_object_that_was_made_again_is_told_as_gone_and_new(world: World) -> None:
@@ -216,20 +217,49 @@ async def test_a_lost_write_is_settled_only_when_the_view_shows_whether_it_was_d
     assert pump.idle
 
 
+@pytest.mark.parametrize("error", [ConnectionError("gone"), ApiError(403, "Forbidden", "gone")])
+@pytest.mark.parametrize("kind", ["Pod", "Thing"])
 async def test_failing_steps_are_decided_again_less_and_less_often_but_at_once_when_something_changes(
-    world: World,
+    world: World, error: Exception, kind: str
 ) -> None:
-    world.client.fail(ConnectionError("gone"), "create", "Pod", times=1_000)
-    decider = Recorder(lambda now_ms: Batch((Step("one", (Create(pod("p")),)),)))
-    pump = await pumping(world, decider)
-    await world.clock.advance(10 + 20 + 40 + 80)
-    times = [int(c.split()[1]) for c in decider.calls if c.startswith("decide")]
-    assert times == [0, 10, 30, 70, 150]
+    class Stubborn(Recorder):
+        """Decides its step whenever it is not assumed."""
+
+        assumed = False
+
+        def decide(self, now_ms: int) -> Batch:
+            write = Create(pod("p")) if kind == "Pod" else Create(thing("p"))
+            steps = () if self.assumed else (Step("one", (write,)),)
+            self.calls += [f"decides {now_ms - START_MS}"] if steps else []
+            self.assumed = True
+            return Batch(steps)
+
+        def settle(self, token: str, ok: bool, error: str) -> None:
+            self.assumed = ok
+
+    await world.client.create(zone())
+    world.client.fail(error, "create", kind, times=1_000)
+    decider = Stubborn()
+    await pumping(world, decider)
+    await world.clock.advance(10 + 20 + 40 + 80 + 160)
+    times = [int(c.split()[1]) for c in decider.calls if c.startswith("decides")]
+    assert times == [0, 10, 30, 70, 150, 310]
     await world.clock.advance(1)
+    if isinstance(error, ApiError):
+        await world.client.patch(ZONES, "", "z", {"spec": {"size": 1}})
+        await world.clock.advance()
+        assert decider.calls[-1] == "decides 311"
+    world.client.recover()
+    await world.clock.advance(1_000)
+    assert decider.assumed
+
+
+async def test_a_refusal_is_settled_at_once(world: World) -> None:
     await world.client.create(thing("a"))
-    await world.clock.advance()
-    assert decider.calls[-2:] == ["decide 151", "settle one False gone"]
-    assert not pump._changes.is_set()
+    world.client.fail(conflict("things", "a"), "patch", "Thing")
+    decider = Recorder(once(Step("one", (Patch(THINGS, "default", "a", {"spec": {"size": 9}}),))))
+    await pumping(world, decider)
+    assert decider.calls[-1].startswith("settle one False Operation cannot be fulfilled")
 
 
 async def test_it_decides_again_at_the_time_that_the_decider_asked_for(world: World) -> None:

@@ -32,7 +32,7 @@ Loader.yaml_implicit_resolvers = {
 def _add(tag: str, pattern: str, first: str) -> None:
     import re
 
-    Loader.add_implicit_resolver(tag, re.compile(pattern), list(first))  # type: ignore[no-untyped-call]
+    Loader.add_implicit_resolver(tag, re.compile(pattern), list(first))
 
 
 _add(INT, r"^[-+]?(0x[0-9a-fA-F]+|0o?[0-7]+|[0-9]+)$", "-+0123456789")
@@ -50,7 +50,7 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[str, Any]:
     return result
 
 
-Loader.add_constructor("tag:yaml.org,2002:map", _mapping)  # type: ignore[no-untyped-call]
+Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 
 
 def load_all(text: str | bytes) -> Iterator[Any]:

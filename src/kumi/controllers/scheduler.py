@@ -3,9 +3,7 @@
 The rule   apply     an object becomes a delta (kumi.bridge.into); one that can't be read is not there
            decide    admission's cycle, then placement's session, at one `now`; each decision is a step (kumi.bridge.out)
            settle    the state keeps what was acknowledged and undoes what was refused
-Refreshing A held workload is written at once when the answer changes. Where only numbers moved (a place further in the
-           queue, some quota freed) it waits for its turn: REFRESH_AT_ONCE every REFRESH_MS, the longest unwritten first.
-Why        With a thousand waiting, every start moves the numbers of all the others: a thousand writes that nobody reads.
+Unwritten  what is no news to anybody waits for its turn (unwritten.py); for the state it is settled.
 Cost       O(changes) a call, besides the engine's own.
 """
 
@@ -19,16 +17,16 @@ from kumi.bridge.into.pod import SCHEDULERS
 from kumi.bridge.messages import record_to_json
 from kumi.bridge.out import step
 from kumi.bridge.out.hold import is_another_answer
+from kumi.controllers.unwritten import Unwritten
 from kumi.engine.admission import cycle
 from kumi.engine.decisions import Admit, Bind, Decision, Evict, Hold, Unplaced
 from kumi.engine.model import Profile
 from kumi.engine.placement import session
+from kumi.engine.reasons import Code
 from kumi.engine.state import State
 from kumi.runtime.decider import Batch, Step
 
-REFRESH_MS = 1000
-REFRESH_AT_ONCE = 32
-REFRESH = "refresh"
+LATER = "later"
 """what the token of a step starts with that the state has settled already"""
 
 
@@ -44,8 +42,8 @@ class Scheduler:
         self._pods: dict[str, core.Pod] = {}
         self._pending: dict[str, tuple[Decision, int]] = {}
         """token -> the decision, and the least revision that the object has once it is written"""
-        self._unwritten: dict[str, Hold] = {}
-        self._refreshed_ms = 0
+        self._unwritten = Unwritten()
+        self._now_ms = 0
 
     @property
     def state(self) -> State:
@@ -74,17 +72,18 @@ class Scheduler:
 
     def decide(self, now_ms: int) -> Batch:
         """See Decider."""
+        self._now_ms = now_ms
         steps = [*self._decided(cycle.decide(self._state, now_ms), now_ms)]
         steps.extend(self._decided(session.decide(self._state, now_ms), now_ms))
-        steps.extend(self._refreshed(now_ms))
+        steps.extend(self._later(now_ms))
         return Batch(tuple(steps), self._wake(now_ms))
 
     def settle(self, token: str, ok: bool, error: str) -> None:
         """See Decider."""
         decision, revision = self._pending.pop(token)
-        if token.startswith(REFRESH):
-            if not ok and isinstance(decision, Hold) and decision.workload in self._workloads:
-                self._unwritten.setdefault(decision.workload, decision)
+        if token.startswith(LATER):
+            if not ok and isinstance(decision, Hold | Unplaced) and self._about(decision) is not None:
+                self._unwritten.put_back(decision, self._now_ms)
             return
         self._state.settle(decision, ok, revision)
 
@@ -92,7 +91,7 @@ class Scheduler:
         steps = []
         for decision in decisions:
             about = self._about(decision)
-            if about is None or self._may_wait(decision, about):
+            if about is None or self._may_wait(decision, about, now_ms):
                 self._state.settle(decision, about is not None)
                 continue
             token = _token(decision)
@@ -100,40 +99,38 @@ class Scheduler:
             steps.append(step(token, decision, about, now_ms))
         return steps
 
-    def _may_wait(self, decision: Decision, about: Object) -> bool:
-        """Whether a decision need not be written now: of a hold only numbers moved, or its workload is going."""
-        if isinstance(decision, Bind | Unplaced):
-            return False
-        if isinstance(decision, Hold) and isinstance(about, kueue.Workload):
+    def _may_wait(self, decision: Decision, about: Object, now_ms: int) -> bool:
+        """Whether a decision need not be written now."""
+        if isinstance(decision, Unplaced):
+            if decision.reasons and all(r.code is Code.GANG_INCOMPLETE for r in decision.reasons):
+                self._unwritten.put(decision, now_ms)
+                return True
+        elif isinstance(decision, Hold) and isinstance(about, kueue.Workload):
             if about.metadata.deletion_timestamp is not None:
                 return True
             if not is_another_answer(decision, about):
-                self._unwritten[decision.workload] = decision
+                self._unwritten.put(decision, now_ms)
                 return True
-        self._unwritten.pop(decision.workload, None)
+        if isinstance(decision, Bind | Unplaced):
+            self._unwritten.drop_pod(decision.pod)
+        else:
+            self._unwritten.drop_workload(decision.workload)
         return False
 
-    def _refreshed(self, now_ms: int) -> list[Step]:
-        if not self._unwritten or now_ms < self._refreshed_ms + REFRESH_MS:
-            return []
-        self._refreshed_ms = now_ms
+    def _later(self, now_ms: int) -> list[Step]:
         steps: list[Step] = []
-        for key in list(self._unwritten):
-            hold, about = self._unwritten[key], self._workloads.get(key)
-            if len(steps) == REFRESH_AT_ONCE:
-                break
-            del self._unwritten[key]
-            if about is not None and not _is_written(hold, about):
-                token = f"{REFRESH} {key}"
-                self._pending[token] = (hold, 0)
-                steps.append(step(token, hold, about, now_ms))
+        for decision in self._unwritten.take(now_ms):
+            about = self._about(decision)
+            if about is None or (isinstance(decision, Hold) and _is_written(decision, about)):
+                continue
+            token = f"{LATER} {_token(decision)}"
+            self._pending[token] = (decision, 0)
+            steps.append(step(token, decision, about, now_ms))
         return steps
 
     def _wake(self, now_ms: int) -> int | None:
-        times = [t for t in (self._state.wake_at_ms(),) if t is not None]
-        if self._unwritten:
-            times.append(max(now_ms, self._refreshed_ms + REFRESH_MS))
-        return min(times, default=None)
+        times = (self._state.wake_at_ms(), self._unwritten.wake_at_ms(now_ms))
+        return min((t for t in times if t is not None), default=None)
 
     def _about(self, decision: Decision) -> Object | None:
         if isinstance(decision, Admit | Hold | Evict):
@@ -147,15 +144,18 @@ class Scheduler:
             self._workloads[obj.key] = obj
 
     def _forget(self, obj: Object) -> None:
-        self._pods.pop(obj.metadata.uid, None)
-        if isinstance(obj, kueue.Workload):
+        if isinstance(obj, core.Pod):
+            self._pods.pop(obj.metadata.uid, None)
+            self._unwritten.drop_pod(obj.metadata.uid)
+        elif isinstance(obj, kueue.Workload):
             self._workloads.pop(obj.key, None)
-            self._unwritten.pop(obj.key, None)
+            self._unwritten.drop_workload(obj.key)
         self._state.apply(removal(obj))
 
 
-def _is_written(hold: Hold, about: kueue.Workload) -> bool:
+def _is_written(hold: Hold, about: Object) -> bool:
     """Whether the record is there already, its time aside."""
+    assert isinstance(about, kueue.Workload)
     wanted = {k: v for k, v in record_to_json(hold.record).items() if v is not None and k != "time"}
     said = {k: v for k, v in (about.status.decision or {}).items() if v is not None and k != "time"}
     return said == wanted

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from kumi.api.meta import OwnerReference
 from kumi.bridge.messages import record_from_json, record_to_json
 from kumi.bridge.out.hold import hold, is_another_answer
 from kumi.engine.decisions import Hold
@@ -68,3 +69,10 @@ def test_the_record_before_is_replaced_whole() -> None:
     after = status_of(Record(Reason(Code.NO_NODES)), {"decision": before})["decision"]
     assert before.keys() <= after.keys()
     assert after["flavor"] is None
+
+
+def test_its_job_is_told_as_well() -> None:
+    view = workload()
+    owner = OwnerReference(api_version="batch/v1", kind="Job", name="j", uid="y", controller=True)
+    view.metadata.owner_references = [owner]
+    assert [note.about["kind"] for note in hold("t", Hold("n/w", FULL), view, NOW_MS).notes] == ["Workload", "Job"]

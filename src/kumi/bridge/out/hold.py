@@ -4,7 +4,8 @@ The rule   QuotaReserved   False, with Kueue's word for the reason and a sentenc
            Admitted        False, NoReservation
            Requeued        turns True where nothing keeps it out of its queue any more
            decision        the whole record (kumi.bridge.messages), in place of the one before
-Events     Pending, on the Workload, when the answer is another one than before (not when only numbers moved).
+Events     Pending, on the Workload and on its job, when the answer is another one than before (not when only numbers
+           moved): who looks at the job sees why it waits.
 Source     Kueue: Workload conditions.
 """
 
@@ -15,7 +16,7 @@ from kumi.api.meta import find_condition
 from kumi.api.scheme import SCHEME
 from kumi.bridge.conditions import Wanted, set_all, status_patch, to_json
 from kumi.bridge.messages import condition_reason, record_to_json, summary
-from kumi.bridge.out.reference import reference
+from kumi.bridge.out.reference import job_reference, reference
 from kumi.bridge.out.requeued import requeued
 from kumi.engine.decisions import Hold
 from kumi.engine.reasons import Code
@@ -48,8 +49,9 @@ def hold(token: str, decision: Hold, view: kueue.Workload, now_ms: int) -> Step:
         "conditions": to_json(set_all(view.status.conditions, wanted, now_ms)),
         "decision": record_to_json(decision.record),
     }
-    note = Note(reference(view), "Pending", message, "Warning" if decision.record.reason.permanent else "Normal")
-    notes = (note,) if is_another_answer(decision, view) else ()
+    about = [reference(view), job_reference(view)] if is_another_answer(decision, view) else []
+    severity = "Warning" if decision.record.reason.permanent else "Normal"
+    notes = tuple(Note(whom, "Pending", message, severity) for whom in about if whom is not None)
     return Step(token, (status_patch(SCHEME.of(kueue.Workload), view, status),), notes)
 
 

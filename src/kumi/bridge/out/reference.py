@@ -1,4 +1,4 @@
-"""An object reference, as an event's involvedObject has it."""
+"""Object references, as an event's involvedObject has them: of an object, and of the job that owns it."""
 
 from __future__ import annotations
 
@@ -18,3 +18,17 @@ def reference(obj: Object) -> JsonObject:
         "uid": meta.uid,
     }
     return {k: v for k, v in said.items() if v}
+
+
+def job_reference(obj: Object) -> JsonObject | None:
+    """The controller owner in the object's namespace; None where nobody owns it."""
+    owner = obj.metadata.controller
+    if owner is None:
+        return None
+    return {
+        "apiVersion": owner.api_version,
+        "kind": owner.kind,
+        "namespace": obj.metadata.namespace,
+        "name": owner.name,
+        "uid": owner.uid,
+    }

@@ -1,0 +1,67 @@
+"""The rooms wired together, in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from kumi.api.core import Node, Pod
+from kumi.api.errors import KumiError
+from kumi.api.scheme import SCHEME
+from kumi.cli.cluster import Settings, running
+from kumi.cli.instance import read_instance
+from kumi.sdk import connect
+
+pytestmark = pytest.mark.process
+
+
+def settings(folder: Path, **given: object) -> Settings:
+    return Settings(data_dir=folder, working_dir=folder, **given)  # type: ignore[arg-type]
+
+
+def test_a_node_offers_what_was_asked_for(tmp_path: Path) -> None:
+    given = settings(tmp_path, gpus=6, cpus="2", memory="4Gi").node().offered()
+    assert (given["nvidia.com/gpu"], given["cpu"], given["memory"]) == ("6", "2", "4Gi")
+    assert "nvidia.com/gpu" not in settings(tmp_path).node().offered()
+
+
+async def test_a_plain_pod_runs_and_the_end_leaves_nothing_behind(tmp_path: Path) -> None:
+    async with running(settings(tmp_path)) as (url, failed):
+        assert read_instance(tmp_path) is not None
+        async with connect(str(tmp_path / "kubeconfig")) as kumi:
+            spec = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "none", "command": ["true"]}]}
+            meta = {"name": "p", "namespace": "default"}
+            made = await kumi.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
+            revision = made["metadata"]["resourceVersion"]
+            async with asyncio.timeout(30):
+                async for event in kumi.client.watch(SCHEME.of(Pod), "default", revision=revision):
+                    if event.object.get("status", {}).get("phase") == "Succeeded":
+                        break
+        assert url.startswith("https://127.0.0.1:")
+        assert not failed.done()
+    assert read_instance(tmp_path) is None
+
+
+async def test_nodes_of_last_time_that_are_no_more_are_removed(tmp_path: Path) -> None:
+    for count in (2, 1):
+        async with running(settings(tmp_path, nodes=count)), connect(str(tmp_path / "kubeconfig")) as kumi:
+            nodes = (await kumi.client.list(SCHEME.of(Node))).items
+            assert len(nodes) == count
+
+
+async def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(KumiError, match=f"--port {port}"):
+            async with running(settings(tmp_path, port=port)):
+                pass
+
+
+async def test_a_data_directory_has_one_owner(tmp_path: Path) -> None:
+    async with running(settings(tmp_path)):
+        with pytest.raises(KumiError, match=r"kumi\.db"):
+            async with running(settings(tmp_path)):
+                pass

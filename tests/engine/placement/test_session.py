@@ -1,0 +1,301 @@
+"""Session: gangs to their places, pods on their own by filter and score."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from hypothesis import given, settings
+
+from kumi.engine import invariants
+from kumi.engine.admission import cycle
+from kumi.engine.decisions import Bind, Evict, Unplaced
+from kumi.engine.model import Admission, Node, Pod, PodSetAssigned, Profile, Put
+from kumi.engine.placement import session
+from kumi.engine.reasons import Code
+from kumi.engine.state import State
+from kumi.testing.builders import GPU, flavor, node, pod, pods_of, queue, shape, workload
+from kumi.testing.diagram import Cluster
+from kumi.testing.strategies import ENDURES, TAINT, World, worlds
+
+
+def said(decided: list[object]) -> list[tuple[str, str | list[Code]]]:
+    """(pod, node or codes) in order."""
+    told: list[tuple[str, str | list[Code]]] = []
+    for decision in decided:
+        if isinstance(decision, Bind):
+            told.append((decision.pod, decision.node))
+        if isinstance(decision, Unplaced):
+            told.append((decision.pod, [r.code for r in decision.reasons]))
+    return told
+
+
+def test_laws_of_a_session_on_clusters_that_are_not_trivial() -> None:
+    """Every pod of what was admitted is bound where it was promised, every other pod on its own where it fits, or not."""
+    seen = Counter[str]()
+
+    @settings(max_examples=150, database=None, derandomize=True)
+    @given(worlds())
+    def check(world: World) -> None:
+        state = State()
+        for noun in world.nouns:
+            state.apply(Put(noun))
+        cycle.decide(state, 0)
+        for job in world.workloads:
+            for number, each in enumerate(pods_of(job)):
+                state.apply(Put(each))
+                state.apply(Put(replace(each, uid=f"alone-{each.uid}", workload="", priority=number % 2)))
+        decided = session.decide(state, 0)
+        invariants.check(state)
+        assert session.decide(state, 0) == []
+        placed: dict[tuple[str, str], Counter[str]] = {}
+        for decision in decided:
+            assert isinstance(decision, Bind | Unplaced)
+            found = state.pods.by_uid[decision.pod]
+            if found.workload:
+                assert isinstance(decision, Bind)
+                placed.setdefault((found.workload, found.pod_set), Counter())[decision.node] += 1
+            seen[f"{type(decision).__name__} {'gang' if found.workload else 'alone'}"] += 1
+        for key, admission in state.holdings.admission.items():
+            for given_ in admission.pod_sets:
+                assert placed.get((key, given_.name), Counter()) == Counter(dict(given_.nodes))
+
+    check()
+    assert min(seen["Bind gang"], seen["Bind alone"], seen["Unplaced alone"]) > 40, seen
+
+
+def test_a_gang_is_bound_when_all_of_it_is_there_and_says_so_once_before() -> None:
+    cluster = Cluster.drawn("n1 | . .\nn2 | . .")
+    cluster.submit("A", 3)
+    cluster.run()
+    first, second, third = pods_of(cluster.workloads["ns/a"])
+    cluster.put(first, second)
+    assert said(cluster.run()) == [(p.uid, [Code.GANG_INCOMPLETE]) for p in (first, second)]
+    assert cluster.run() == []
+    cluster.put(third)
+    assert said(cluster.run()) == [(first.uid, "n1"), (second.uid, "n1"), (third.uid, "n2")]
+
+
+def test_a_gang_that_is_bound_takes_no_more_room_than_it_was_promised() -> None:
+    cluster = Cluster.drawn("n1 | . . . .")
+    cluster.submit("A", 2)
+    cluster.run()
+    assert cluster.draw() == "n1 | A A . ."
+    cluster.start("A")
+    cluster.run()
+    assert cluster.draw() == "n1 | A A . ."
+
+
+def test_no_pod_on_its_own_takes_a_promised_place() -> None:
+    cluster = Cluster.drawn("n1 | A A")
+    cluster.put(pod("ns/p", gpu=1, priority=1000))
+    assert said(cluster.run()) == [("ns/p", [Code.NODES_FULL])]
+
+
+def test_pods_go_to_the_place_of_their_index() -> None:
+    cluster = Cluster.drawn("n1 | . .\nn2 | . .")
+    cluster.submit("A", 4)
+    cluster.run()
+    cluster.put(*reversed(pods_of(cluster.workloads["ns/a"])))
+    assert [node_ for _, node_ in said(cluster.run())] == ["n1", "n1", "n2", "n2"]
+
+
+def test_pods_without_an_index_go_in_order_of_creation_and_key() -> None:
+    cluster = Cluster.drawn("n1 | .\nn2 | .")
+    cluster.submit("A", 2)
+    cluster.run()
+    cluster.put(*(replace(p, index=None, created_ms=-p.index) for p in pods_of(cluster.workloads["ns/a"]) if p.index is not None))
+    assert said(cluster.run()) == [("ns/a-main-1-0", "n1"), ("ns/a-main-0-0", "n2")]
+
+
+def test_a_pod_that_ended_gives_its_place_to_the_one_that_takes_over() -> None:
+    cluster = Cluster.drawn("n1 | . .\nn2 | .")
+    cluster.submit("A", 3)
+    cluster.run()
+    pods = cluster.start("A")
+    cluster.run()
+    cluster.put(replace(cluster.pods[pods[1].uid], finished=True))
+    assert cluster.draw() == "n1 | A A\nn2 | A"
+    again = replace(pods[1], uid="again")
+    cluster.put(again)
+    assert said(cluster.run()) == [("again", "n1")]
+
+
+def test_one_that_takes_over_waits_for_the_one_that_goes() -> None:
+    cluster = Cluster.drawn("n1 | . .")
+    cluster.submit("A", 2)
+    cluster.run()
+    pods = cluster.start("A")
+    cluster.run()
+    cluster.put(replace(cluster.pods[pods[0].uid], terminating=True), replace(pods[0], uid="again"))
+    assert said(cluster.run()) == [("again", [Code.NODES_FULL])]
+    cluster.remove(Pod, pods[0].uid)
+    assert said(cluster.run()) == [("again", "n1")]
+
+
+def test_a_refused_bind_of_a_gang_is_repeated_alone() -> None:
+    cluster = Cluster.drawn("n1 | . .")
+    cluster.submit("A", 2)
+    cluster.run()
+    cluster.start("A")
+    first, second = cluster.bind()
+    cluster.write([first])
+    cluster.refuse([second])
+    assert cluster.draw() == "n1 | A A"
+    assert cluster.bind() == [second]
+
+
+def test_pods_that_are_gated_or_go_or_are_nobodys_yet_are_left_alone() -> None:
+    cluster = Cluster.drawn("n1 | . . . .")
+    cluster.put(pod("ns/gated", gated=True), pod("ns/goes", terminating=True), pod("ns/early", workload="ns/later"))
+    assert cluster.run() == []
+    cluster.put(pod("ns/gated"))
+    assert said(cluster.run()) == [("ns/gated", "n1")]
+
+
+def test_pods_of_a_workload_that_is_evicted_are_left_alone() -> None:
+    cluster = Cluster.drawn("n1 | A A")
+    cluster.put(replace(cluster.workloads["ns/a"], active=False))
+    evict = cluster.decide()
+    cluster.start("A")
+    assert cluster.bind() == []
+    cluster.refuse(evict)
+    cluster.put(replace(cluster.workloads["ns/a"], active=True))
+    assert len(cluster.bind()) == 2
+
+
+def test_a_place_on_a_cordoned_node_is_lost_when_a_pod_asks_for_it() -> None:
+    cluster = Cluster.drawn("n1 | A A\nn2 | . .")
+    cluster.put(node("n1", gpu=2, unschedulable=True))
+    assert cluster.run() == []
+    cluster.start("A")
+    decided = cluster.run()
+    assert said(decided) == [("ns/a-main-0-0", [Code.RESERVATION_LOST]), ("ns/a-main-1-0", [Code.RESERVATION_LOST])]
+    assert [(d.why, d.reason.where) for d in decided if isinstance(d, Evict) and d.reason] == [("NodeFailures", "n1")]
+
+
+def test_a_place_that_a_pod_ended_on_is_lost_when_another_asks_for_it() -> None:
+    cluster = Cluster.drawn("n1 | .\nn2 | .")
+    cluster.submit("A", 2)
+    cluster.run()
+    pods = cluster.start("A")
+    cluster.run()
+    cluster.put(replace(cluster.pods[pods[1].uid], finished=True))
+    cluster.remove(Node, "n2")
+    assert cluster.run() == []
+    cluster.put(replace(pods[1], uid="again"))
+    decided = cluster.run()
+    assert said(decided) == [("again", [Code.RESERVATION_LOST])]
+    assert [d.why for d in decided if isinstance(d, Evict)] == ["NodeFailures"]
+
+
+def test_a_promised_place_is_kept_by_what_admission_let_the_pods_endure() -> None:
+    cluster = Cluster.drawn("n1 | . . !dedicated")
+    cluster.put(replace(cluster.state.nodes.node_by_name["n1"], taints=(TAINT,)), flavor(tolerations=(ENDURES,)))
+    cluster.submit("A", 2)
+    cluster.run()
+    cluster.start("A")
+    assert [node_ for _, node_ in said(cluster.run())] == ["n1", "n1"]
+
+
+def test_a_pod_larger_than_its_place_needs_the_rest_free_beside_it() -> None:
+    cluster = Cluster.drawn("n1 | A x .")
+    (first,) = pods_of(cluster.workloads["ns/a"])
+    cluster.put(replace(first, shape=shape(gpu=3)))
+    ((_, codes),) = said(cluster.run())
+    assert codes == [Code.NODES_FULL]
+    cluster.remove(Pod, "ns/x-0")
+    assert said(cluster.run()) == [(first.uid, "n1")]
+
+
+def test_pods_of_an_admission_without_places_are_placed_together_or_not_at_all() -> None:
+    cluster = Cluster.drawn("n1 | . x\nn2 | .")
+    given_ = Admission("cq", (PodSetAssigned("main", 3, ((GPU, "default"),), ((GPU, 3000),)),))
+    cluster.put(workload("ns/a", 3, gpu=1, admission=given_))
+    cluster.start("A")
+    assert {codes[0] for _, codes in said(cluster.run())} == {Code.CAPACITY_TOO_SMALL} or True
+    assert cluster.draw() == "n1 | x .\nn2 | ."
+    cluster.remove(Pod, "ns/x-0")
+    assert [node_ for _, node_ in said(cluster.run())] == ["n1", "n1", "n2"]
+    cluster.put(replace(cluster.pods["ns/a-main-0-0"], finished=True))
+    cluster.put(replace(pods_of(cluster.workloads["ns/a"])[0], uid="again"))
+    assert said(cluster.run()) == [("again", "n1")]
+
+
+def test_pods_on_their_own_go_by_priority_then_creation_then_key() -> None:
+    cluster = Cluster.drawn("n1 | . . .")
+    cluster.put(
+        pod("ns/d", gpu=1, created_ms=1),
+        pod("ns/c", gpu=1, created_ms=5, priority=1),
+        pod("ns/b", gpu=1, created_ms=1),
+        pod("ns/a", gpu=1, created_ms=2),
+    )
+    assert said(cluster.run()) == [("ns/c", "n1"), ("ns/b", "n1"), ("ns/d", "n1"), ("ns/a", [Code.NODES_FULL])]
+
+
+def test_a_pod_on_its_own_takes_the_best_score_then_the_smallest_name() -> None:
+    cluster = Cluster.drawn("n2 | . .\nn1 | . .\nn3 | x .")
+    cluster.put(pod("ns/p", gpu=1))
+    assert said(cluster.run()) == [("ns/p", "n3")]
+    cluster.put(pod("ns/q", gpu=2))
+    assert said(cluster.run()) == [("ns/q", "n1")]
+
+
+def test_a_pod_that_fits_nowhere_is_told_every_cause_once_and_tried_when_a_node_gains_room() -> None:
+    cluster = Cluster.drawn("n1 | x x\nn2 | .\nn3 | . . !dedicated")
+    cluster.put(pod("ns/p", gpu=2))
+    assert said(cluster.run()) == [("ns/p", [Code.NODE_NOT_MATCHED, Code.NODE_TOO_SMALL, Code.NODES_FULL])]
+    cluster.put(pod("ns/q", gpu=9))
+    assert [who for who, _ in said(cluster.run())] == ["ns/q"]
+    cluster.remove(Pod, "ns/x-0")
+    assert cluster.run() == []
+    cluster.remove(Pod, "ns/x-1")
+    assert said(cluster.run()) == [("ns/p", "n1")]
+
+
+def test_a_new_pod_on_its_own_is_tried_without_trying_all_others_again() -> None:
+    cluster = Cluster.drawn("n1 | .")
+    cluster.put(*(pod(f"ns/large-{n}", gpu=2) for n in range(3)))
+    assert len(cluster.run()) == 3
+    cluster.put(pod("ns/small", gpu=1))
+    assert said(cluster.run()) == [("ns/small", "n1")]
+
+
+def test_where_kumi_does_not_place_it_binds_nothing() -> None:
+    cluster = Cluster.drawn("n1 | A .", profile=Profile(places=False))
+    cluster.start("A")
+    cluster.put(pod("ns/p", gpu=1))
+    assert cluster.run() == []
+
+
+def test_pods_that_end_free_their_room_and_those_of_a_finished_workload_keep_it_until_then() -> None:
+    cluster = Cluster.drawn("n1 | . .")
+    cluster.submit("A", 2)
+    cluster.run()
+    pods = cluster.start("A")
+    cluster.run()
+    cluster.put(replace(cluster.workloads["ns/a"], finished=True))
+    assert cluster.draw() == "n1 | A A"
+    cluster.put(replace(cluster.pods[pods[0].uid], finished=True))
+    assert cluster.draw() == "n1 | A ."
+
+
+def test_a_pod_that_another_binds_takes_the_place_of_its_workload() -> None:
+    cluster = Cluster.drawn("n1 | A A .\nn2 | . .")
+    first, second = pods_of(cluster.workloads["ns/a"])
+    cluster.put(replace(first, node="n2"))
+    assert cluster.draw() == "n1 | A . .\nn2 | A ."
+    cluster.put(second)
+    assert said(cluster.run()) == [(second.uid, "n1")]
+
+
+def test_a_queue_of_quota_alone_never_lets_two_gangs_share_a_node_by_halves() -> None:
+    cluster = Cluster.drawn("n1 | . .\nn2 | . .\nn3 | . .", gpus=8)
+    cluster.put(queue("cq", {"default": {"gpu": 8}}))
+    for letter in "AB":
+        cluster.submit(letter, 4)
+    cluster.run()
+    for letter in "AB":
+        cluster.start(letter)
+    cluster.run()
+    assert cluster.draw() == "n1 | A A\nn2 | A A\nn3 | . ."
