@@ -47,8 +47,10 @@ def test_a_kind_knows_its_names() -> None:
     assert (SCHEME.of(Pod).api_version, SCHEME.of(Pod).resource) == ("v1", "pods")
 
 
-def test_short_names_and_plurals_lead_to_one_kind_each() -> None:
-    said = [name for kind in SCHEME for name in (kind.plural, *kind.short_names)]
+def test_short_names_lead_to_one_kind_and_plurals_to_one_kind_of_a_group() -> None:
+    plurals = [(kind.group, kind.plural) for kind in SCHEME]
+    assert len(plurals) == len(set(plurals))
+    said = [*{kind.plural for kind in SCHEME}, *(name for kind in SCHEME for name in kind.short_names)]
     assert len(said) == len(set(said))
 
 

@@ -101,7 +101,7 @@ async def client(registry: Registry, scheme: Scheme, logs: FakeLogs) -> AsyncIte
 async def until(holds: Callable[[], bool]) -> None:
     """Waits until it holds, for so long and no longer."""
     async with asyncio.timeout(DEADLINE_S):
-        while not holds():  # noqa: ASYNC110  a poll with a deadline
+        while not holds():
             await asyncio.sleep(0.005)
 
 

@@ -108,6 +108,13 @@ def test_why_says_layer_need_and_have_then_who_holds_who_is_ahead_and_what_helps
     )
 
 
+def test_why_keeps_the_names_of_kinds_as_they_are() -> None:
+    stopped = messages.record_to_json(Record(Reason(Code.CLUSTER_QUEUE_STOPPED, where="q")))
+    assert messages.why(stopped, {})[0] == "it waits at the queue: ClusterQueue q is stopped by its stopPolicy"
+    none = messages.record_to_json(Record(Reason(Code.NO_NODES)))
+    assert messages.why(none, {})[0] == "it waits at the node: there is no node that takes new pods"
+
+
 def test_why_says_when_it_can_never_start() -> None:
     record = Record(Reason(Code.OVER_QUOTA, resource=GPU, where="q", need=9000, have=8000, permanent=True))
     first, second = messages.why(messages.record_to_json(record), {})

@@ -204,6 +204,24 @@ async def test_create_refuses_what_is_there(shell: Shell) -> None:
     assert (again.code, "(AlreadyExists)" in again.err) == (1, True)
 
 
+async def test_create_makes_what_needs_no_manifest(shell: Shell) -> None:
+    """A newer kubectl sends these in protobuf."""
+    assert await shell("create", "namespace", "team") == "namespace/team created\n"
+    await shell("create", "configmap", "settings", "--from-literal=color=blue", "--from-literal=empty=")
+    assert json.loads(await shell("get", "cm", "settings", "-o", "jsonpath={.data}")) == {"color": "blue", "empty": ""}
+    await shell("create", "secret", "generic", "password", "--from-literal=key=word")
+    assert await shell("get", "secret", "password", "-o", "jsonpath={.data.key}") == "d29yZA=="
+    await shell("create", "serviceaccount", "robot")
+    await shell("create", "priorityclass", "urgent", "--value=1000")
+    assert await shell("get", "pc", "urgent", "-o", "jsonpath={.value}") == "1000"
+    await shell("create", "job", "hello", "--image=busybox", "--", "echo", "hello")
+    spec = json.loads(await shell("get", "job", "hello", "-o", "jsonpath={.spec.template.spec}"))
+    assert spec["containers"][0]["command"] == ["echo", "hello"]
+    assert spec["restartPolicy"] == "Never"
+    await shell("run", "web", "--image=nginx", "--labels=a=b")
+    assert await shell("get", "pods", "-l", "a=b", "-o", "name") == "pod/web\n"
+
+
 async def test_a_dry_run_of_the_server_changes_nothing(shell: Shell) -> None:
     out = await shell("create", "--dry-run=server", "-f", "-", stdin=JOB)
     assert out == "job.batch/sleeper created (server dry run)\n"

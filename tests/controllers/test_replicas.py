@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kumi.api.autoscaling import HorizontalPodAutoscaler
 from kumi.api.batch import Job
 from kumi.api.core import Pod, Service
 from kumi.api.kubeflow import PyTorchJob
@@ -123,7 +124,9 @@ def test_a_child_of_another_kind_or_namespace_keeps_it() -> None:
 
 def test_it_watches_the_job_and_everything_it_makes() -> None:
     watches = ReplicasController(PyTorchReplicas(), Settings()).watches
-    assert list(watches.keys)[:4] == [PyTorchJob, Pod, Service, PodGroup]
+    assert list(watches.keys) == [PyTorchJob, Pod, Service, HorizontalPodAutoscaler]
+    with_gangs = ReplicasController(PyTorchReplicas(), Settings(gang_scheduler="volcano")).watches
+    assert PodGroup in with_gangs.keys
     assert watches.labels == ()
     assert ReplicasController(JobReplicas(), Settings()).watches.labels == ("batch.kubernetes.io/job-name",)
 

@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from kumi.api.coscheduling import PodGroup as CoschedulingPodGroup
 from kumi.api.kubeflow import PyTorchJob
 from kumi.api.volcano import PodGroup
 from kumi.api.wire import JsonObject
-from kumi.jobs.gang import is_pod_group, join, pod_group, pods_must_wait, ranked, uses_gang
+from kumi.jobs.gang import is_pod_group, join, pod_group, pod_group_types, pods_must_wait, ranked, uses_gang
 from kumi.jobs.pytorchjob import PYTORCH
 from kumi.jobs.training import Training
 from tests.jobs.world import pytorch_job
@@ -28,6 +29,12 @@ def training(policy: JsonObject | None = None, **resources: JsonObject) -> Train
 def spec(found: JsonObject) -> JsonObject:
     inner: JsonObject = found["spec"]
     return inner
+
+
+def test_each_scheduler_reads_its_own_sort_of_pod_group() -> None:
+    assert pod_group_types("") == ()
+    assert pod_group_types("volcano") == (PodGroup,)
+    assert pod_group_types("coscheduling") == (CoschedulingPodGroup,)
 
 
 @pytest.mark.parametrize(("scheduler", "gang"), [("", False), ("None", False), ("volcano", True), ("other", True)])
@@ -110,4 +117,5 @@ def test_a_template_keeps_another_scheduler() -> None:
 
 def test_what_is_a_pod_group() -> None:
     assert is_pod_group(PodGroup())
+    assert is_pod_group(CoschedulingPodGroup())
     assert not is_pod_group(PyTorchJob())

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumi.api.core import Pod, Service
+from kumi.api.coscheduling import PodGroup as CoschedulingPodGroup
 from kumi.api.kubeflow import PyTorchJob
 from kumi.api.volcano import PodGroup
 from kumi.jobs.base import Settings
@@ -454,6 +455,14 @@ def test_the_pod_group_follows_the_job_and_goes_with_its_end() -> None:
     w.end("p-master-0")
     w.settle()
     assert w.names(PodGroup) == []
+
+
+def test_another_gang_scheduler_gets_pods_at_once_and_one_pod_group() -> None:
+    w = world(installation=Settings(gang_scheduler="coscheduling"))
+    assert w.names() == ALL
+    assert w.names(CoschedulingPodGroup) == ["p"]
+    assert w.pods()[0]["metadata"]["labels"]["scheduling.x-k8s.io/pod-group"] == "p"
+    assert not w.look()
 
 
 def test_a_suspended_job_has_no_pod_group() -> None:

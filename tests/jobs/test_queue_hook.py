@@ -124,5 +124,9 @@ def test_the_priority_of_a_running_job_may_change() -> None:
     assert refused(after, before) == []
 
 
-def test_it_warns_of_nothing() -> None:
+def test_a_field_that_was_replaced_is_warned_of() -> None:
+    job = pytorch_job(master=0, elasticPolicy={"nProcPerNode": 2})
+    said = HOOK.warnings("CREATE", KINDS["PyTorchJob"], job)
+    assert said == ["spec.elasticPolicy.nProcPerNode is deprecated, use spec.nprocPerNode instead"]
+    assert HOOK.warnings("CREATE", KINDS["PyTorchJob"], pytorch_job(elasticPolicy={})) == []
     assert HOOK.warnings("CREATE", KINDS["Job"], batch_job()) == []

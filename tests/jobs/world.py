@@ -173,7 +173,9 @@ class World:
         job = next(iter(self.view(self.replicas.view_type)), None)
         if job is None:
             return Sync()
-        children: dict[type[Object], tuple[Any, ...]] = {t: self.view(t) for t in self.replicas.child_types}
+        children: dict[type[Object], tuple[Any, ...]] = {
+            t: self.view(t) for t in self.replicas.child_types(self.settings)
+        }
         mine = {t: tuple(o for o in found if owner(o) == job.metadata.uid) for t, found in children.items()}
         others = tuple(o for t, found in mine.items() if t not in (Pod, Service) for o in found)
         return self.replicas.sync(

@@ -24,6 +24,7 @@ from kumi.registry.local import LocalClient
 from kumi.registry.registry import Registry
 from kumi.runtime.clock import RealClock
 from kumi.runtime.streams import LogOptions
+from kumi.store.base import Store
 from kumi.store.memory import MemoryStore
 
 PATIENCE_S = 30.0
@@ -33,11 +34,19 @@ FAST = Backoff(base_ms=50, most_ms=200, retry_ms=20, retry_most_ms=100)
 class Cluster:
     """`await cluster.start()`; `await cluster.run(pod)`; `await cluster.until(name, condition)`; `await cluster.stop()`."""
 
-    def __init__(self, data_dir: Path, nodes: dict[str, NodeSettings] | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        data_dir: Path,
+        nodes: dict[str, NodeSettings] | None = None,
+        store: Store | None = None,
+        **settings: Any,
+    ) -> None:
         self.data_dir, self.clock = data_dir, RealClock()
         uids = itertools.count(1)
         seed = data_dir.name
-        self.registry = Registry(MemoryStore(), scheme.load(), self.clock.now_ms, lambda: f"{seed}-{next(uids):04d}")
+        self.registry = Registry(
+            store or MemoryStore(), scheme.load(), self.clock.now_ms, lambda: f"{seed}-{next(uids):04d}"
+        )
         self.client = LocalClient(self.registry)
         self.settings = {"working_dir": data_dir, "backoff": FAST, **settings}
         self.node_settings = nodes or {"n1": NodeSettings()}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumi.kubelet.hosts import Names, hosts_text, machine_lines, named_pod, write_in_place
+from kumi.kubelet.hosts import Names, alias_lines, hosts_text, machine_lines, named_pod, write_in_place
 from tests.kubelet.stage import pod
 
 
@@ -33,7 +33,7 @@ def test_the_clusters_own_domain_is_used() -> None:
 
 
 def test_a_pod_sees_its_own_host_name_first_and_the_machines_lines_last() -> None:
-    lines = hosts_text([], ("127.5.0.2", "me"), "10.0.0.9 printer\n").splitlines()
+    lines = hosts_text([], "127.5.0.2 me\n", "10.0.0.9 printer\n").splitlines()
     assert lines[2:] == ["127.5.0.2 me", "10.0.0.9 printer"]
 
 
@@ -73,3 +73,8 @@ def test_the_machines_own_lines_are_kept_without_localhost_and_comments(tmp_path
     path.write_text("127.0.0.1 localhost me # c\n# all\n\n10.0.0.1\tbox box.lan\n::1 localhost\n")
     assert machine_lines(str(path)) == "127.0.0.1 me\n10.0.0.1 box box.lan\n"
     assert machine_lines(str(tmp_path / "none")) == ""
+
+
+def test_host_aliases_are_lines() -> None:
+    aliases = [{"ip": "10.0.0.5", "hostnames": ["db", "db.lan"]}, {"ip": "10.0.0.6"}]
+    assert alias_lines(pod("p", "true", hostAliases=aliases)) == "10.0.0.5 db db.lan\n"

@@ -195,3 +195,7 @@ def test_two_attempts_are_kept(tmp_path: Path) -> None:
 def test_a_time_is_read_to_the_millisecond() -> None:
     assert parse_log_time(time_of(7)) == SECOND + 7
     assert parse_log_time(b"nonsense") == 0
+
+
+async def test_a_pod_without_a_node_has_an_empty_log(files: Files) -> None:
+    assert await files.read({**POD, "spec": {**POD["spec"], "nodeName": ""}}) == b""

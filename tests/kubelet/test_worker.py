@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kumi.api.core import ConfigMap, Event
+from kumi.store.sqlite import SqliteStore
 from tests.kubelet.stage import Cluster, container, eventually, pod, state, status
 
 pytestmark = pytest.mark.process
@@ -274,7 +277,7 @@ async def test_after_a_crash_what_runs_goes_on_and_what_ended_is_told(cluster: C
 
 async def test_after_a_stop_a_pod_that_may_restart_goes_on_at_the_next_start(cluster: Cluster) -> None:
     go = cluster.data_dir / "go"
-    script = f"echo begin; while [ ! -e {go} ]; do sleep 0.02; done"
+    script = f"trap 'exit 0' TERM; echo begin; while [ ! -e {go} ]; do sleep 0.02; done"
     await cluster.run(pod("again", script, restartPolicy="OnFailure"), pod("never", script))
     for name in ("again", "never"):
         await cluster.until(name, running)
@@ -304,3 +307,31 @@ async def test_a_guardian_that_is_killed_takes_everything_with_it(cluster: Clust
     found = await cluster.phase("p", "Failed")
     assert status(found)["state"]["terminated"]["reason"] == "ContainerStatusUnknown"
     await eventually(lambda: not processes(f"sleep\0{mark}"), "nothing is left")
+
+
+async def test_after_kill_9_jobs_go_on(tmp_path: Path) -> None:
+    data_dir = tmp_path / tmp_path.name
+    data_dir.mkdir()
+    root = str(Path(__file__).parents[2])
+    command = [sys.executable, "-m", "tests.kubelet.harness", str(data_dir)]
+    kumi = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, cwd=root)
+    assert kumi.stdout is not None
+    assert await asyncio.wait_for(kumi.stdout.readline(), 30) == b"up\n"
+    kumi.kill()
+    await kumi.wait()
+    (data_dir / "go1").touch()
+    await eventually(lambda: list(data_dir.glob("pods/*_ends_*/main/0.exit")), "it ended")
+    store = SqliteStore.open(data_dir / "api.db")
+    cluster = Cluster(data_dir, store=store)
+    await cluster.delete("removed", grace_seconds=0)
+    await cluster.start()
+    try:
+        assert state(await cluster.phase("ends", "Failed"))["terminated"]["exitCode"] == 5
+        await cluster.gone("removed")
+        (data_dir / "go").touch()
+        assert status(await cluster.phase("goes-on", "Succeeded"))["restartCount"] == 0
+        assert await cluster.log("goes-on") == "begin\nend\n"
+    finally:
+        await cluster.crash()
+        await store.close()
+        cluster.end()

@@ -16,7 +16,9 @@ from kumi.api.errors import FieldError, KumiError
 from kumi.api.meta import Object
 from kumi.api.wire import JsonObject
 
-MODULES = ("core", "batch", "scheduling", "coordination", "autoscaling", "kueue_kinds", "kubeflow", "volcano")
+MODULES = (
+    "core", "batch", "scheduling", "coordination", "autoscaling", "kueue_kinds", "kubeflow", "volcano", "coscheduling",
+)  # fmt: skip
 """The modules of this floor that register kinds, in the order in which discovery shows their groups."""
 
 Convert = Callable[[JsonObject], JsonObject]

@@ -1,8 +1,9 @@
 """What the client sent, as JSON values that the rest of the server can keep and send on.
 
-JSON and YAML are read (a missing Content-Type is JSON); anything else is a 415. A body is refused with 400 when it can't be
-read, when it nests deeper than DEPTH_AT_MOST, holds a number past 64 bits, or when its YAML aliases blow up: what is
-accepted can always be encoded again, however it is wrapped (a watch event in a Table row in a list).
+JSON and YAML are read (a missing Content-Type is JSON), and for Kubernetes' own kinds its protobuf; anything else is a 415.
+A body is refused with 400 when it can't be read, when it nests deeper than DEPTH_AT_MOST, holds a number past 64 bits, or when
+its YAML aliases blow up: what is accepted can always be encoded again, however it is wrapped (a watch event in a Table row in
+a list).
 """
 
 from __future__ import annotations
@@ -18,9 +19,15 @@ from kumi.api.fields import duplicate_fields
 from kumi.api.scheme import Kind
 from kumi.api.wire import JsonObject
 from kumi.api.yaml import load_all
+from kumi.apiserver.protobuf import MEDIA_TYPE as PROTOBUF
+from kumi.apiserver.protobuf import decode
 from kumi.apiserver.responses import JSON, YAML
 from kumi.registry.refusals import APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, unsupported_patch
 
+OBJECT_TYPES = (JSON, YAML)
+"""what an object of any kind may be written in"""
+BUILT_IN_TYPES = (*OBJECT_TYPES, PROTOBUF)
+"""what one of Kubernetes' own kinds may be written in"""
 PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY)
 DEPTH_AT_MOST = 120
 ENCODER_DEPTH = 254
@@ -28,7 +35,7 @@ ENCODER_DEPTH = 254
 VALUES_AT_MOST = 1_000_000
 """values of a YAML body with its aliases spelled out"""
 THREAD_FROM = 64 * 1024
-"""bytes of a YAML body that is read in a thread: it takes some 2 us a byte"""
+"""bytes of a body that is read in a thread, unless it is JSON: YAML takes some 2 us a byte"""
 
 
 def unsupported(accepted: tuple[str, ...]) -> ApiError:
@@ -37,12 +44,12 @@ def unsupported(accepted: tuple[str, ...]) -> ApiError:
     return ApiError(415, "UnsupportedMediaType", message + ", ".join(accepted))
 
 
-async def read_object(request: web.Request, kind: str) -> JsonObject:
+async def read_object(request: web.Request, kind: str, accepted: tuple[str, ...] = BUILT_IN_TYPES) -> JsonObject:
     """The object of a create or an update; `kind` is the one that the path expects, for the error's words."""
     data = await request.read()
     media_type = _media_type(request)
-    if media_type not in (JSON, YAML):
-        raise unsupported((JSON, YAML))
+    if media_type not in accepted:
+        raise unsupported(accepted)
     body = await _parse(data, media_type, kind)
     if not isinstance(body, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind}): it is not an object")
@@ -77,13 +84,12 @@ async def _parse(data: bytes, media_type: str, kind: str) -> object:
     try:
         if media_type == JSON:
             body = orjson.loads(data)
-        elif len(data) < THREAD_FROM:
-            body = _load_yaml(data)
         else:
-            body = await asyncio.to_thread(_load_yaml, data)
+            load = _load_yaml if media_type == YAML else decode
+            body = load(data) if len(data) < THREAD_FROM else await asyncio.to_thread(load, data)
         check_encodable(body)
     except (orjson.JSONDecodeError, KumiError, UnicodeDecodeError) as error:
-        what = "json" if media_type == JSON else "yaml"
+        what = media_type.removeprefix("application/vnd.kubernetes.").removeprefix("application/")
         raise bad_request(
             f"the object provided is unrecognized (must be of type {kind}): "
             f"couldn't get version/kind; {what} parse error: {error}"

@@ -225,7 +225,7 @@ def _waiting(record: JsonObject) -> tuple[str, str]:
     said = str(record.get("message") or "").rstrip(".")
     layer = str(record.get("layer") or "queue").lower()
     resource = str(record.get("resource") or "")
-    first = f"it waits at the {layer}: {said[:1].lower() if said[1:2].islower() else said[:1]}{said[1:]}"
+    first = f"it waits at the {layer}: {_mid_sentence(said)}"
     parts = []
     position = int(record.get("position") or 0)
     if position:
@@ -243,6 +243,12 @@ def _waiting(record: JsonObject) -> tuple[str, str]:
 
 def _sentence_case(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def _mid_sentence(text: str) -> str:
+    """Its first letter small, unless the first word is a kind's name (`ClusterQueue`)."""
+    first = text.split(" ", 1)[0]
+    return text[:1].lower() + text[1:] if first[1:] == first[1:].lower() else text
 
 
 def _names(names: list[str]) -> str:

@@ -29,6 +29,7 @@ class ReplicasController(Generic[J]):
 
     def __init__(self, replicas: Replicas[J], settings: Settings) -> None:
         self._replicas, self._settings = replicas, settings
+        self._child_types = replicas.child_types(settings)
         self._kind = SCHEME.of(replicas.view_type)
         self.name = f"{self._kind.kind.lower()}-controller"
 
@@ -36,7 +37,7 @@ class ReplicasController(Generic[J]):
     def watches(self) -> Watches:
         """The job by its own key, children by their controller's name."""
         keys: dict[type[Object], Keys] = {self._replicas.view_type: lambda job: (job.key,)}
-        for child in self._replicas.child_types:
+        for child in self._child_types:
             keys[child] = self._owner_key
         if self._settings.gang_scheduler:
             keys[PriorityClass] = _no_keys
@@ -67,10 +68,10 @@ class ReplicasController(Generic[J]):
     def _children(self, view: View, job: J) -> Children:
         uid = job.metadata.uid
         others: list[Object] = []
-        for type_ in self._replicas.child_types:
+        for type_ in self._child_types:
             if type_ not in (Pod, Service):
                 others += view.owned(type_, uid)
-        services = view.owned(Service, uid) if Service in self._replicas.child_types else ()
+        services = view.owned(Service, uid) if Service in self._child_types else ()
         gang = self._settings.gang_scheduler
         ranks = {c.metadata.name: c.value for c in view.list(PriorityClass)} if gang else {}
         return Children(tuple(view.owned(Pod, uid)), tuple(services), tuple(others), ranks)

@@ -162,11 +162,14 @@ class Replicas(Protocol[J]):
     """A kind whose pods Kumi makes."""
 
     view_type: type[J]
-    child_types: tuple[type[Object], ...]
     name_label: str
     """the label of a child that holds the job's name"""
     finalizer: str
     """what keeps a finished child from vanishing uncounted; "" if the kind has none"""
+
+    def child_types(self, settings: Settings) -> tuple[type[Object], ...]:
+        """What it makes on this installation: the loop reads these and no others."""
+        ...
 
     def sync(self, job: J, children: Children, settings: Settings, now_ms: int) -> Sync:
         """What to make, what to delete, where it stands. Idempotent; never makes anything for a finished job."""

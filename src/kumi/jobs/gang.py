@@ -21,8 +21,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kumi.api import quantity
+from kumi.api.coscheduling import PodGroup as CoschedulingPodGroup
 from kumi.api.meta import Object, owner_reference
-from kumi.api.scheme import SCHEME
 from kumi.api.volcano import GROUP_NAME_ANNOTATION, TASK_SPEC_ANNOTATION, PodGroup
 from kumi.api.wire import JsonObject
 from kumi.jobs.base import J
@@ -38,9 +38,16 @@ def uses_gang(scheduler: str) -> bool:
     return scheduler not in ("", "None")
 
 
+def pod_group_types(scheduler: str) -> tuple[type[Object], ...]:
+    """The sort of PodGroup that this scheduler reads."""
+    if not uses_gang(scheduler):
+        return ()
+    return (PodGroup,) if scheduler == VOLCANO else (CoschedulingPodGroup,)
+
+
 def is_pod_group(obj: Object) -> bool:
     """Whether a child is the job's PodGroup, of either sort."""
-    return SCHEME.of(type(obj)).kind == "PodGroup"
+    return isinstance(obj, PodGroup | CoschedulingPodGroup)
 
 
 def ranked(training: Training[J], priorities: Mapping[str, int]) -> Training[J]:

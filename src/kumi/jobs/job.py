@@ -66,9 +66,12 @@ class JobReplicas:
     """Makes a Job's pods."""
 
     view_type = Job
-    child_types: tuple[type[Object], ...] = (Pod,)
     name_label = NAME_LABEL
     finalizer = FINALIZER
+
+    def child_types(self, settings: Settings) -> tuple[type[Object], ...]:
+        """Pods only."""
+        return (Pod,)
 
     def sync(self, job: Job, children: Children, settings: Settings, now_ms: int) -> Sync:
         """See the module."""

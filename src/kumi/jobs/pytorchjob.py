@@ -32,9 +32,8 @@ from kumi.api.autoscaling import HorizontalPodAutoscaler
 from kumi.api.core import Pod, Service
 from kumi.api.kubeflow import ElasticPolicy, PyTorchJob, ReplicaStatus
 from kumi.api.meta import Object, owner_reference
-from kumi.api.volcano import PodGroup
 from kumi.api.wire import JsonObject
-from kumi.jobs import kubeflow
+from kumi.jobs import gang, kubeflow
 from kumi.jobs.base import Children, Settings, Sync
 from kumi.jobs.injected import ANNOTATION, Injected, encode
 from kumi.jobs.kubeflow_queue import QueuedTraining
@@ -121,9 +120,12 @@ class PyTorchReplicas:
     """Makes a PyTorchJob's pods."""
 
     view_type = PyTorchJob
-    child_types: tuple[type[Object], ...] = (Pod, Service, PodGroup, HorizontalPodAutoscaler)
     name_label = JOB_NAME
     finalizer = ""
+
+    def child_types(self, settings: Settings) -> tuple[type[Object], ...]:
+        """Pods with their services, the autoscaler, and a PodGroup where gangs are used."""
+        return (Pod, Service, HorizontalPodAutoscaler, *gang.pod_group_types(settings.gang_scheduler))
 
     def sync(self, job: PyTorchJob, children: Children, settings: Settings, now_ms: int) -> Sync:
         """See kumi.jobs.kubeflow."""

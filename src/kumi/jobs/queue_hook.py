@@ -6,6 +6,7 @@ Labels        queue-name, prebuilt-workload-name: DNS subdomains.  max-exec-time
               The elastic-job annotation is for kinds that can change their size while they run.
 Changes       while the job is not suspended, queue-name and max-exec-time-seconds are fixed; the priority class may
               change, but not come or go: there would be a Workload with no one to hold it, or quota without a job.
+Warnings      of fields that a job kind has replaced by others.
 Structurally the registry's AdmissionHook.
 Source        Kueue: the job webhooks.
 """
@@ -29,6 +30,9 @@ from kumi.jobs.workload import MAX_EXEC_LABEL
 PREBUILT_LABEL = "kueue.x-k8s.io/prebuilt-workload-name"
 ELASTIC_ANNOTATION = "kueue.x-k8s.io/elastic-job"
 ELASTIC_KINDS = ("Job",)
+
+DEPRECATED = {"PyTorchJob": {"spec.elasticPolicy.nProcPerNode": "spec.nprocPerNode"}}
+"""by kind: a field, and what takes its place"""
 
 _SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _SUBDOMAIN_TEXT = "must be lower case letters, digits, '-' and '.', and start and end with a letter or digit"
@@ -63,8 +67,13 @@ class QueueHook:
         return errors
 
     def warnings(self, operation: Operation, kind: Kind, new: JsonObject) -> list[str]:
-        """None."""
-        return []
+        """What the writer of a job should stop using."""
+        spec = new.get("spec") or {}
+        return [
+            f"{old} is deprecated, use {now} instead"
+            for old, now in DEPRECATED.get(kind.kind, {}).items()
+            if _has(spec, old)
+        ]
 
     def _of(self, kind: Kind) -> QueuedJob[Any] | None:
         return self._queued.get(kind.kind) if self._kinds.get(kind.kind) is kind else None
@@ -86,6 +95,14 @@ def _view(queued: QueuedJob[Any], obj: JsonObject) -> Object:
 def _labels(obj: JsonObject) -> dict[str, str]:
     labels: dict[str, str] = obj["metadata"].get("labels") or {}
     return labels
+
+
+def _has(spec: JsonObject, path: str) -> bool:
+    """Whether a field below spec is set."""
+    here: object = spec
+    for word in path.split(".")[1:]:
+        here = here.get(word) if isinstance(here, dict) else None
+    return here is not None
 
 
 def _wrong_names(labels: dict[str, str]) -> list[FieldError]:

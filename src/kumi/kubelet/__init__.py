@@ -16,5 +16,6 @@
 A container is a process with its descendants under a shim. The shim outlives Kumi: what is on disk (records) and what
 runs (verified by start time) is the truth after a crash, and the next start goes on from there.
 
-This is no sandbox: a pod can do what the user who runs Kumi can do.
+This is no sandbox: a pod can do what the user who runs Kumi can do. What a spec says of isolation and limits (security
+contexts, memory and cpu limits, probes and life cycle hooks so far) is stored and not enforced.
 """

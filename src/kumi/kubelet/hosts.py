@@ -3,7 +3,7 @@
 The rule, for the pods and services of a namespace N (domain D of the cluster, "cluster.local" without one):
     pod with an address, not over    <pod>, and with a subdomain <hostname>.<subdomain> with .N, .N.svc, .N.svc.D
     service with a selector          <service>, .N, .N.svc, .N.svc.D -> the address of each pod that it selects
-    a pod that sees the file         its own host name
+    a pod that sees the file         its own host name, and its hostAliases
     the machine's own lines          after all that
 Why        there is no cluster DNS on a single machine, and a hosts file is read anew for each look-up.
 Written    in place, in one write: a container has this very file bound over /etc/hosts.
@@ -119,11 +119,15 @@ class Names:
         return [name, f"{name}.{namespace}", full, f"{full}.{self._domain}"]
 
 
-def hosts_text(lines: Iterable[tuple[str, list[str]]], own: tuple[str, str] | None = None, machine: str = "") -> str:
-    """A hosts file. `own`: (address, host name) of the pod that sees it; `machine`: the machine's own lines."""
-    text = _LOCAL
-    if own is not None:
-        text += f"{own[0]} {own[1]}\n"
+def alias_lines(pod: JsonObject) -> str:
+    """The lines of the pod's hostAliases."""
+    aliases = pod["spec"].get("hostAliases") or ()
+    return "".join(f"{a['ip']} {' '.join(a['hostnames'])}\n" for a in aliases if a.get("hostnames"))
+
+
+def hosts_text(lines: Iterable[tuple[str, list[str]]], own: str = "", machine: str = "") -> str:
+    """A hosts file. `own`: the lines of the one pod that sees it; `machine`: the machine's own lines."""
+    text = _LOCAL + own
     text += "".join(f"{address} {' '.join(names)}\n" for address, names in lines)
     return text + machine
 

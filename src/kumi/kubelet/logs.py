@@ -41,7 +41,9 @@ class ProcessLogs:
         self._data_dir, self._clock = data_dir, clock
 
     async def logs(self, pod: JsonObject, options: LogOptions) -> AsyncIterator[bytes]:
-        """See LogSource."""
+        """See LogSource; of a pod that has no node yet there is nothing."""
+        if not pod["spec"].get("nodeName"):
+            return
         container = container_of(pod, options.container)
         stem = self._stem(pod, container, options.previous)
         show = _Show(options)

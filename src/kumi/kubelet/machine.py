@@ -17,7 +17,7 @@ import contextlib
 import logging
 import shutil
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from kumi.api import scheme
 from kumi.api.core import ConfigMap, Event, Pod, Secret, Service
@@ -38,7 +38,7 @@ from kumi.runtime.clock import Clock
 from kumi.runtime.events import EventSink
 
 LOG = logging.getLogger(__name__)
-_HOSTS_DELAY_S = 0.005
+_HOSTS_DELAY_S = 0.02
 
 
 class Member(Protocol):
@@ -53,6 +53,14 @@ class Member(Protocol):
     def pod_gone(self, uid: str) -> bool:
         """A pod of this node is gone from the API; whether the node knew it and cleans up."""
         ...
+
+
+class _OwnHosts(NamedTuple):
+    """The hosts file of a pod that does not share its namespace's: `lines` come first in it."""
+
+    path: Path
+    namespace: str
+    lines: str
 
 
 class Machine:
@@ -72,7 +80,7 @@ class Machine:
         self._block: Block | None = None
         self._addresses: Addresses | None = None
         self._machine_lines = hosts.machine_lines()
-        self._own_hosts: dict[str, tuple[Path, str, tuple[str, str]]] = {}
+        self._own_hosts: dict[str, _OwnHosts] = {}
         self._hosts_timer: asyncio.TimerHandle | None = None
         self._starting: asyncio.Future[None] | None = None
 
@@ -152,10 +160,15 @@ class Machine:
         """A pod of this machine has its address: its name resolves from now on."""
         named = hosts.named_pod(pod, address)
         uid = pod["metadata"]["uid"]
-        if named.hostname != named.name:
-            self._own_hosts[uid] = (home / ".hosts", named.namespace, (address, named.hostname))
+        aliases = hosts.alias_lines(pod)
+        if named.hostname != named.name or aliases:
+            own = f"{address} {named.hostname}\n{aliases}"
+            self._own_hosts[uid] = _OwnHosts(home / ".hosts", named.namespace, own)
         self.names.put_pod(uid, named)
-        self.write_hosts()
+        self._write_shared(named.namespace)
+        if uid in self._own_hosts:
+            self._write_own(self._own_hosts[uid])
+        self._names_changed()
 
     def pod_over(self, namespace: str, uid: str) -> None:
         """A pod's name resolves no longer."""
@@ -171,18 +184,24 @@ class Machine:
     def hosts_path(self, namespace: str, uid: str) -> Path:
         """The hosts file that a pod sees."""
         own = self._own_hosts.get(uid)
-        return own[0] if own else self.settings.data_dir / "network" / f"{namespace}.hosts"
+        return own.path if own else self.settings.data_dir / "network" / f"{namespace}.hosts"
 
     def write_hosts(self) -> None:
         """Brings the hosts files of all namespaces that changed up to date."""
         self._hosts_timer = None
         for namespace in self.names.take_stale():
-            lines = self.names.lines(namespace)
-            shared = hosts.hosts_text(lines, machine=self._machine_lines)
-            hosts.write_in_place(self.settings.data_dir / "network" / f"{namespace}.hosts", shared)
-            for path, where, own in list(self._own_hosts.values()):
-                if where == namespace and path.parent.is_dir():
-                    hosts.write_in_place(path, hosts.hosts_text(lines, own, self._machine_lines))
+            self._write_shared(namespace)
+            for own in list(self._own_hosts.values()):
+                if own.namespace == namespace and own.path.parent.is_dir():
+                    self._write_own(own)
+
+    def _write_shared(self, namespace: str) -> None:
+        text = hosts.hosts_text(self.names.lines(namespace), machine=self._machine_lines)
+        hosts.write_in_place(self.settings.data_dir / "network" / f"{namespace}.hosts", text)
+
+    def _write_own(self, own: _OwnHosts) -> None:
+        text = hosts.hosts_text(self.names.lines(own.namespace), own.lines, self._machine_lines)
+        hosts.write_in_place(own.path, text)
 
     def discard(self, home: Path, uid: str) -> None:
         """Kills what still runs of a pod's directory and removes it and what the pod held."""
@@ -196,7 +215,7 @@ class Machine:
         async for change in follow(self.client, self.kinds.of(Pod), self.clock):
             if first is None:
                 if change is not None:
-                    self._pod(change)
+                    self._hear_pod(change)
             elif change is not None:
                 first.append(change)
             else:
@@ -210,7 +229,14 @@ class Machine:
         for known in (True, False):
             for uid, change in zip(uids, changes, strict=True):
                 if (uid in self.before) is known:
-                    self._pod(change)
+                    self._hear_pod(change)
+
+    def _hear_pod(self, change: Change) -> None:
+        """One pod that can't be handled must not keep the others from running."""
+        try:
+            self._pod(change)
+        except Exception:
+            LOG.exception("pod %s can't be handled", change.object["metadata"].get("name"))
 
     def _pod(self, change: Change) -> None:
         pod = change.object

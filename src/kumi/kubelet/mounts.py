@@ -13,6 +13,7 @@ Why        no image means no file system of the pod's own, yet `mountPath: /etc/
            made in the machine's own directories.
 Kept       below the working directory and the home directory a missing mount point is made for real (as `docker -v`
            does): covering them would lose files that the program writes next to itself.
+Users      in a user namespace files of other users belong to `nobody`, and programs that change user (sudo) don't work.
 Cost       one bind mount (some 20 us) per entry of a covered directory; at most ENTRIES_AT_MOST of them.
 Source     mount_namespaces(7), user_namespaces(7), pivot_root(2).
 Not here   what is behind a mount: volumes.py, hosts.py. Standard library only: the shim loads it.

@@ -38,6 +38,8 @@ from kumi.kubelet.worker import PodWorker
 LOG = logging.getLogger(__name__)
 LEASE_NAMESPACE = "kube-node-lease"
 _POLL_MS = 10
+_LAST_WORDS_MS = 2_000
+"""at the stop: how long statuses may still be written, should the API not answer"""
 
 
 class ProcessNode:
@@ -76,7 +78,11 @@ class ProcessNode:
         self._stopping = True
         for worker in list(self._workers.values()):
             worker.halt()
-        while not all(worker.still() for worker in self._workers.values()):
+        while any(worker.life.alive for worker in self._workers.values()):
+            await self.machine.clock.sleep_ms(_POLL_MS)
+        for _ in range(_LAST_WORDS_MS // _POLL_MS):
+            if not any(worker.writes for worker in self._workers.values()):
+                break
             await self.machine.clock.sleep_ms(_POLL_MS)
         await self._say_stopped()
         await self.close()

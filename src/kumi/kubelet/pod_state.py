@@ -357,7 +357,9 @@ class PodLife:
             _move(container, "exited", Stage.EXITED)
             if exit.lost and self.ending is None:
                 self._end(
-                    exit.finished_ms + self.plan.grace_ms, NODE_STOPPED, "Pod was terminated by the stop of its node"
+                    exit.finished_ms + self.plan.grace_ms,
+                    NODE_STOPPED,
+                    "Pod was terminated: its node stopped, or lost it",
                 )
             return
         if exit.finished_ms - exit.started_ms >= self.plan.backoff.reset_ms:

@@ -158,14 +158,14 @@ class PodWorker:
         pod_record.save(self._home, self._record)
         self._hear(Halt(min(self._life.plan.grace_ms, self._machine.settings.stop_grace_ms)))
 
-    def still(self) -> bool:
-        """Whether nothing of it runs and nothing is to be written."""
-        writes = self._writer is not None and not self._writer.done()
-        return not self._life.alive and not writes
+    @property
+    def writes(self) -> bool:
+        """Whether a status is being written."""
+        return self._writer is not None and not self._writer.done()
 
     async def close(self) -> None:
         """Lets go of it; what runs goes on."""
-        waiting = [*self._tasks, *(t for t in (self._writer, self._alarm) if t is not None)]
+        waiting = list(self._tasks)
         for task in waiting:
             task.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
@@ -208,7 +208,7 @@ class PodWorker:
             self._alarm = None
         wake_at = self._life.wake_at()
         if wake_at is not None:
-            self._alarm = asyncio.create_task(self._ring(wake_at))
+            self._alarm = self._spawn(self._ring(wake_at))
 
     async def _ring(self, wake_at_ms: int) -> None:
         while (left := wake_at_ms - self._now()) > 0:
@@ -375,10 +375,10 @@ class PodWorker:
         return [Found(name, attempt, ended.started_ms, previous), Exited(name, attempt, ended)]
 
     def _exit(self, stem: str) -> Exit:
-        """How it ended; what ended since the node's stop was cut short by it."""
+        """How it ended; what ended since the node's stop was cut short by it, also if it took SIGTERM well (code 0)."""
         ended = exit_of(stem, self._now())
         halted = self._record.halted_ms
-        if halted and ended.finished_ms >= halted and ended.code != 0:
+        if halted and ended.finished_ms >= halted:
             return Exit(
                 ended.code, ended.signal, ended.reason, ended.message, ended.started_ms, ended.finished_ms, lost=True
             )
@@ -398,8 +398,8 @@ class PodWorker:
     # the status
 
     def _write_soon(self) -> None:
-        if self._in_api and (self._writer is None or self._writer.done()):
-            self._writer = asyncio.create_task(self._write())
+        if self._in_api and not self.writes:
+            self._writer = self._spawn(self._write())
 
     async def _write(self) -> None:
         pause_ms = _FIRST_PAUSE_MS
@@ -472,10 +472,11 @@ class PodWorker:
         about = {"apiVersion": "v1", "kind": "Pod", **{key: self._pod["metadata"][key] for key in keys}}
         self._machine.events.tell(Note(about, reason, message, "Warning"), "kubelet")
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
+        return task
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kumi.api.scheme import load
 from kumi.apiserver.discovery import served
 from kumi.apiserver.openapi import v2, v3
-from kumi.apiserver.openapi.protobuf import document, varint
+from kumi.apiserver.openapi.protobuf import document, write_varint
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
@@ -48,11 +48,11 @@ def named(entries: list[bytes]) -> dict[str, dict[int, list[Any]]]:
 
 @given(st.integers(0, 2**64 - 1))
 def test_a_number_is_read_back(value: int) -> None:
-    assert read_varint(varint(value), 0) == (value, len(varint(value)))
+    assert read_varint(write_varint(value), 0) == (value, len(write_varint(value)))
 
 
 def test_a_negative_number_takes_ten_bytes() -> None:
-    assert varint(-1) == b"\xff" * 9 + b"\x01"
+    assert write_varint(-1) == b"\xff" * 9 + b"\x01"
 
 
 @pytest.fixture(scope="module")

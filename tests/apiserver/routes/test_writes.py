@@ -32,7 +32,7 @@ async def test_a_write_gives_its_result() -> None:
 async def test_a_write_is_finished_though_nobody_waits_any_more() -> None:
     store, writes = Store(), Writes()
     waiting = asyncio.create_task(writes.finish(store.write()))
-    while store.steps == 0:  # noqa: ASYNC110  one turn of the loop is enough
+    while store.steps == 0:
         await asyncio.sleep(0)
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):

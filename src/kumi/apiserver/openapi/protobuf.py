@@ -33,7 +33,7 @@ def document(v2: JsonObject) -> bytes:
     return _message(DOCUMENT, v2)
 
 
-def varint(value: int) -> bytes:
+def write_varint(value: int) -> bytes:
     """A whole number, seven bits a byte, the lowest first; a negative one as 64 bits."""
     value &= (1 << 64) - 1
     found = bytearray()
@@ -44,16 +44,13 @@ def varint(value: int) -> bytes:
     return bytes(found)
 
 
-def _key(number: int, type_: int) -> bytes:
-    return varint(number << 3 | type_)
-
-
-def _bytes(number: int, value: bytes) -> bytes:
-    return _key(number, BYTES) + varint(len(value)) + value
+def write_bytes(number: int, value: bytes) -> bytes:
+    """A field of bytes, text or a message."""
+    return write_varint(number << 3 | BYTES) + write_varint(len(value)) + value
 
 
 def _text(number: int, value: str) -> bytes:
-    return _bytes(number, value.encode())
+    return write_bytes(number, value.encode())
 
 
 def _texts(number: int, values: Iterable[str]) -> bytes:
@@ -61,20 +58,20 @@ def _texts(number: int, values: Iterable[str]) -> bytes:
 
 
 def _flag(number: int, value: bool) -> bytes:
-    return _key(number, VARINT) + varint(int(value))
+    return write_varint(number << 3 | VARINT) + write_varint(int(value))
 
 
 def _whole(number: int, value: int) -> bytes:
-    return _key(number, VARINT) + varint(int(value))
+    return write_varint(number << 3 | VARINT) + write_varint(int(value))
 
 
 def _double(number: int, value: float) -> bytes:
-    return _key(number, FIXED64) + struct.pack("<d", value)
+    return write_varint(number << 3 | FIXED64) + struct.pack("<d", value)
 
 
 def _any(number: int, value: object) -> bytes:
     """Any JSON value, as text in the message's field `yaml`."""
-    return _bytes(number, _text(2, orjson.dumps(value).decode()))
+    return write_bytes(number, _text(2, orjson.dumps(value).decode()))
 
 
 def _anys(number: int, values: Iterable[object]) -> bytes:
@@ -82,7 +79,7 @@ def _anys(number: int, values: Iterable[object]) -> bytes:
 
 
 def _named(number: int, name: str, value: bytes) -> bytes:
-    return _bytes(number, _text(1, name) + value)
+    return write_bytes(number, _text(1, name) + value)
 
 
 def _message(table: Table, value: JsonObject, extensions: int = 0) -> bytes:
@@ -98,7 +95,7 @@ def _message(table: Table, value: JsonObject, extensions: int = 0) -> bytes:
 
 
 def _schema(number: int, value: JsonObject) -> bytes:
-    return _bytes(number, _message(SCHEMA, value, extensions=31))
+    return write_bytes(number, _message(SCHEMA, value, extensions=31))
 
 
 def _schemas(number: int, values: Iterable[JsonObject]) -> bytes:
@@ -106,52 +103,56 @@ def _schemas(number: int, values: Iterable[JsonObject]) -> bytes:
 
 
 def _named_schemas(number: int, values: Mapping[str, JsonObject]) -> bytes:
-    return _bytes(number, b"".join(_named(1, name, _schema(2, value)) for name, value in values.items()))
+    return write_bytes(number, b"".join(_named(1, name, _schema(2, value)) for name, value in values.items()))
 
 
 def _schema_or_flag(number: int, value: JsonObject | bool) -> bytes:
-    return _bytes(number, _flag(2, value) if isinstance(value, bool) else _schema(1, value))
+    return write_bytes(number, _flag(2, value) if isinstance(value, bool) else _schema(1, value))
 
 
 def _info(number: int, value: JsonObject) -> bytes:
-    return _bytes(number, _message({"title": (1, _text), "version": (2, _text)}, value))
+    return write_bytes(number, _message({"title": (1, _text), "version": (2, _text)}, value))
 
 
 def _paths(number: int, value: Mapping[str, JsonObject]) -> bytes:
-    items = (_named(2, path, _bytes(2, _message(PATH_ITEM, item, extensions=10))) for path, item in value.items())
-    return _bytes(number, b"".join(items))
+    items = (_named(2, path, write_bytes(2, _message(PATH_ITEM, item, extensions=10))) for path, item in value.items())
+    return write_bytes(number, b"".join(items))
 
 
 def _operation(number: int, value: JsonObject) -> bytes:
-    return _bytes(number, _message(OPERATION, value, extensions=13))
+    return write_bytes(number, _message(OPERATION, value, extensions=13))
 
 
 def _parameters(number: int, values: Iterable[JsonObject]) -> bytes:
-    return b"".join(_bytes(number, _bytes(1, _parameter(value))) for value in values)
+    return b"".join(write_bytes(number, write_bytes(1, _parameter(value))) for value in values)
 
 
 def _parameter(value: JsonObject) -> bytes:
     if value["in"] == "body":
-        return _bytes(1, _message(BODY_PARAMETER, value))
+        return write_bytes(1, _message(BODY_PARAMETER, value))
     table, number = (PATH_PARAMETER, 4) if value["in"] == "path" else (QUERY_PARAMETER, 3)
-    return _bytes(2, _bytes(number, _message(table, value)))
+    return write_bytes(2, write_bytes(number, _message(table, value)))
 
 
 def _responses(number: int, values: Mapping[str, JsonObject]) -> bytes:
-    codes = (_named(1, code, _bytes(2, _bytes(1, _message(RESPONSE, value)))) for code, value in values.items())
-    return _bytes(number, b"".join(codes))
+    codes = (
+        _named(1, code, write_bytes(2, write_bytes(1, _message(RESPONSE, value)))) for code, value in values.items()
+    )
+    return write_bytes(number, b"".join(codes))
 
 
 def _security_definitions(number: int, values: Mapping[str, JsonObject]) -> bytes:
-    items = (_named(1, name, _bytes(2, _bytes(2, _message(API_KEY, value)))) for name, value in values.items())
-    return _bytes(number, b"".join(items))
+    items = (
+        _named(1, name, write_bytes(2, write_bytes(2, _message(API_KEY, value)))) for name, value in values.items()
+    )
+    return write_bytes(number, b"".join(items))
 
 
 def _security(number: int, values: Iterable[Mapping[str, list[str]]]) -> bytes:
     def requirement(value: Mapping[str, list[str]]) -> bytes:
-        return b"".join(_named(1, name, _bytes(2, _texts(1, scopes))) for name, scopes in value.items())
+        return b"".join(_named(1, name, write_bytes(2, _texts(1, scopes))) for name, scopes in value.items())
 
-    return b"".join(_bytes(number, requirement(value)) for value in values)
+    return b"".join(write_bytes(number, requirement(value)) for value in values)
 
 
 SCHEMA: Table = {
@@ -176,8 +177,8 @@ SCHEMA: Table = {
     "required": (19, _texts),
     "enum": (20, _anys),
     "additionalProperties": (21, _schema_or_flag),
-    "type": (22, lambda number, value: _bytes(number, _text(1, value))),
-    "items": (23, lambda number, value: _bytes(number, _schema(1, value))),
+    "type": (22, lambda number, value: write_bytes(number, _text(1, value))),
+    "items": (23, lambda number, value: write_bytes(number, _schema(1, value))),
     "allOf": (24, _schemas),
     "properties": (25, _named_schemas),
     "readOnly": (27, _flag),
@@ -208,7 +209,7 @@ PATH_PARAMETER: Table = {
 }
 RESPONSE: Table = {
     "description": (1, _text),
-    "schema": (2, lambda number, value: _bytes(number, _schema(1, value))),
+    "schema": (2, lambda number, value: write_bytes(number, _schema(1, value))),
 }
 OPERATION: Table = {
     "tags": (1, _texts),

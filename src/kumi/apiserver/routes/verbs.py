@@ -145,7 +145,8 @@ class Verbs:
 async def _sent(request: web.Request, call: Call, options: WriteOptions) -> JsonObject:
     """The object of a create or an update. ApiError 400, also for repeated fields where validation is strict."""
     kind = call.target.kind
-    body = await bodies.read_object(request, BODY_KINDS.get(call.target.subresource, kind.kind))
+    accepted = bodies.OBJECT_TYPES if kind.custom else bodies.BUILT_IN_TYPES
+    body = await bodies.read_object(request, BODY_KINDS.get(call.target.subresource, kind.kind), accepted)
     if options.field_validation != "Ignore" and (repeated := await bodies.repeated_fields(request)):
         if options.field_validation == "Strict":
             raise strict_refusal(kind, call.target.version, (), repeated)
