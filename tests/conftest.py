@@ -14,6 +14,8 @@ from typing import TypeVar
 import pytest
 from hypothesis import settings
 
+from kumi.api.scheme import load
+
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
 from programs import find_kubectl
@@ -21,6 +23,7 @@ from programs import find_kubectl
 # An example's time says nothing on a shared machine; what CI found must be found again elsewhere.
 settings.register_profile("kumi", deadline=None, print_blob=True)
 settings.load_profile("kumi")
+load()  # the scheme, as every program does first
 
 T = TypeVar("T")
 

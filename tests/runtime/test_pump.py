@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 
 import pytest
@@ -43,7 +44,7 @@ class Recorder:
 
 
 class Placer:
-    """Places pods, the newest first, on a zone with limited room, and assumes its own decisions."""
+    """Places pods, those that failed least first, on a zone with limited room, and assumes its own decisions."""
 
     name = "placer"
     watches: tuple[type[Object], ...] = (Zone, Pod)
@@ -53,7 +54,7 @@ class Placer:
         self.waiting: dict[str, Pod] = {}
         self.placed: set[str] = set()
         self.assumed: dict[str, Pod] = {}
-        self.most = 0
+        self.tries: Counter[str] = Counter()
 
     def apply(self, type_: type[Object], key: str, old: Object | None, new: Object | None) -> None:
         if type_ is Zone:
@@ -70,7 +71,7 @@ class Placer:
 
     def decide(self, now_ms: int) -> Batch:
         steps = []
-        for key in sorted(self.waiting, reverse=True):
+        for key in sorted(self.waiting, key=lambda key: (self.tries[key], key)):
             if len(self.placed) + len(self.assumed) >= self.room:
                 break
             found = self.assumed[key] = self.waiting.pop(key)
@@ -79,6 +80,7 @@ class Placer:
         return Batch(tuple(steps))
 
     def settle(self, token: str, ok: bool, error: str) -> None:
+        self.tries[token] += not ok
         if token in self.assumed and not ok:
             self.waiting[token] = self.assumed.pop(token)
 

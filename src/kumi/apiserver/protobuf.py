@@ -118,7 +118,7 @@ def _put(field: MessageField, value: Raw, into: JsonObject) -> None:
         into.setdefault(name, {})[key] = item
     elif type_ in READERS:
         found = READERS[type_](value, name)
-        if found is None or (form == "unless zero" and found in ("", "0", 0)):
+        if found is None or (form == "unless zero" and found == ZEROS.get(type_, 0)):
             into.pop(name, None)
         else:
             into[name] = found
@@ -240,6 +240,8 @@ def _owned_fields(value: Raw, name: str) -> object:
 
 
 VARINTS = ("bool", "int32", "int64")
+ZEROS = {"text": "", "bytes": "", "quantity": "0"}
+"""type -> its zero, where that isn't 0"""
 READERS: dict[str, Callable[[Raw, str], object]] = {
     "text": _text,
     "bool": _flag,
