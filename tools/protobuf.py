@@ -64,10 +64,14 @@ class Program:
 
     def __init__(self, data: bytes) -> None:
         self.data = data
+        if not data.startswith(b"\x7fELF"):
+            raise SystemExit("this is no program for Linux")
         (table,) = struct.unpack_from("<Q", data, 0x28)
         size, count, names = struct.unpack_from("<HHH", data, 0x3A)
         rows = [struct.unpack_from("<IIQQQQ", data, table + size * i) for i in range(count)]
-        self.sections = {self._word(rows[names][4] + row[0]): (row[3], row[4], row[5]) for row in rows}
+        self.sections: dict[str, tuple[int, int, int]] = {
+            self._word(rows[names][4] + row[0]): (row[3], row[4], row[5]) for row in rows
+        }
         self.types_from = self.sections[".rodata"][0]
 
     def _word(self, at: int) -> str:

@@ -59,6 +59,13 @@ kind: ConfigMap
 metadata: {name: settings, labels: {app: one}}
 data: {color: blue}
 """
+LIST = """
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: one}, data: {color: blue}}
+- {apiVersion: v1, kind: ConfigMap, metadata: {name: two}, data: {color: blue}}
+"""
 QUEUES = """
 apiVersion: kueue.x-k8s.io/v1beta1
 kind: ResourceFlavor
@@ -220,6 +227,14 @@ async def test_create_makes_what_needs_no_manifest(shell: Shell) -> None:
     assert spec["restartPolicy"] == "Never"
     await shell("run", "web", "--image=nginx", "--labels=a=b")
     assert await shell("get", "pods", "-l", "a=b", "-o", "name") == "pod/web\n"
+
+
+async def test_a_list_is_made_and_applied_item_by_item(shell: Shell) -> None:
+    made = await shell("create", "-f", "-", stdin=LIST)
+    assert made == "configmap/one created\nconfigmap/two created\n"
+    applied = await shell("apply", "-f", "-", stdin=LIST.replace("blue", "red"))
+    assert applied == "configmap/one configured\nconfigmap/two configured\n"
+    assert await shell("get", "cm", "one", "two", "-o", "jsonpath={.items[*].data.color}") == "red red"
 
 
 async def test_a_dry_run_of_the_server_changes_nothing(shell: Shell) -> None:

@@ -70,7 +70,11 @@ class Machine(RuleBasedStateMachine):
             self.inbox.append((Remove(type_, key), (type_, key), self.versions[type_, key]))
 
     def all(self, type_: Any) -> list[Any]:
-        return [noun for (kind, _), noun in sorted(self.server.items(), key=lambda i: (i[0][0].__name__, i[0][1])) if kind is type_]
+        return [
+            noun
+            for (kind, _), noun in sorted(self.server.items(), key=lambda i: (i[0][0].__name__, i[0][1]))
+            if kind is type_
+        ]
 
     def pick(self, type_: Any, which: int) -> Any:
         found = self.all(type_)
@@ -289,7 +293,9 @@ class Machine(RuleBasedStateMachine):
         was = self.server.get((Node, name)) or Node(name, (("zone", "ab"[which % 2]),), ())
         assert isinstance(was, Node)
         has = (("cpu", 8000), (GPU, 1000 * gpus), ("pods", 110_000))
-        self.write(replace(was, allocatable=has, ready=ready or which % 3 > 0, unschedulable=cordoned and which % 2 == 0))
+        self.write(
+            replace(was, allocatable=has, ready=ready or which % 3 > 0, unschedulable=cordoned and which % 2 == 0)
+        )
 
     def teardown(self) -> None:
         """Everything is delivered and written: the engine comes to rest, and a new one says the same of the objects."""

@@ -124,10 +124,15 @@ def test_a_lost_trial_inside_a_committed_one_takes_only_its_own_back() -> None:
 
 def test_an_exception_takes_a_trial_back_even_after_commit() -> None:
     things = Things()
-    with pytest.raises(KeyError), things.journal.trial() as trial:
-        things.journal.put(things.table, 1, 11)
-        trial.commit()
-        raise KeyError
+
+    def fail() -> None:
+        with things.journal.trial() as trial:
+            things.journal.put(things.table, 1, 11)
+            trial.commit()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert things.table[1] == 10
     assert things.journal.depth == 0
 

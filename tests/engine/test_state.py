@@ -366,7 +366,12 @@ def test_settling_what_is_over_changes_nothing(ok: bool) -> None:
     cluster = Cluster.drawn("n1 | A")
     before = picture(cluster.state)
     given_ = cluster.state.holdings.admission["ns/a"]
-    for decision in (Admit("ns/none", given_), Admit("ns/a", given_), Evict("ns/none", "Preempted"), Bind("none", "n1")):
+    for decision in (
+        Admit("ns/none", given_),
+        Admit("ns/a", given_),
+        Evict("ns/none", "Preempted"),
+        Bind("none", "n1"),
+    ):
         cluster.state.settle(decision, ok)
     assert picture(cluster.state) == before
 

@@ -424,6 +424,19 @@ async def test_no_more_than_so_many_steps_are_on_their_way_at_a_time(world: Worl
     assert len(world.pods()) == CONCURRENT + 6
 
 
+async def test_the_room_of_a_lost_write_is_not_given_away_before_it_is_known_to_be_free(world: World) -> None:
+    for obj in (zone(size=1), pod("a"), pod("b")):
+        await world.client.create(obj)
+    world.client.fail(ConnectionError("gone"), "patch", "Pod", done=True)
+    world.client.hold()
+    await pumping(world, Placer())
+    await world.clock.advance(1_000)
+    assert [o["spec"].get("nodeName") for o in world.client.objects(PODS)] == ["z", None]
+    world.client.deliver()
+    await world.clock.advance(1_000)
+    assert [o["spec"].get("nodeName") for o in world.client.objects(PODS)] == ["z", None]
+
+
 @pytest.mark.parametrize("seed", range(15))
 async def test_whatever_goes_wrong_no_room_is_given_twice_and_all_that_fits_is_placed(seed: int) -> None:
     """Late events, broken watches, refused and lost writes; the room of the zone is never overrun, not even for a moment."""

@@ -128,6 +128,17 @@ async def test_a_later_wish_takes_the_place_of_an_earlier_one(
     assert woken == times
 
 
+async def test_wishes_that_are_replaced_over_and_over_do_not_pile_up(queue: WorkQueue, clock: VirtualClock) -> None:
+    queue.wake("b", START_MS + 7_000)
+    for later in range(10_000):
+        queue.wake("a", START_MS + 3_600_000 - later)
+    assert len(queue._heap) < 200
+    await clock.advance(7_000)
+    assert await drain(queue) == ["b"]
+    await clock.advance(3_600_000 - 9_999 - 7_000)
+    assert await drain(queue) == ["a"]
+
+
 async def test_a_back_off_does_not_put_off_an_earlier_wish(queue: WorkQueue, clock: VirtualClock) -> None:
     queue.wake("a", START_MS + 10)
     queue.back_off("a", 1_000)

@@ -45,16 +45,18 @@ def test_of_two_writes_that_follow_the_same_row_the_file_refuses_the_second(path
 
 def test_a_commit_that_was_done_in_spite_of_its_error_counts_as_done(path: Path) -> None:
     disk = Disk(path)
+    raised: list[str] = []
 
     class Flaky:
-        """A connection whose COMMIT works and then reports an error."""
+        """A connection whose writes work and then report an error."""
 
         def __init__(self, db: sqlite3.Connection) -> None:
             self.db = db
 
         def execute(self, statement: str, *more: object) -> object:
             result = self.db.execute(statement, *more)  # type: ignore[arg-type]
-            if statement == "COMMIT":
+            if statement.startswith(("INSERT", "COMMIT")):
+                raised.append(statement)
                 raise sqlite3.OperationalError("disk I/O error")
             return result
 
@@ -65,6 +67,7 @@ def test_a_commit_that_was_done_in_spite_of_its_error_counts_as_done(path: Path)
     disk._db = Flaky(real)  # type: ignore[assignment]
     disk.append([Row(2, "/a", 0, 2, b"1")])
     disk._db = real
+    assert len(raised) == 1
     assert list(disk.read()) == [(2, "/a", 2, b"1")]
     disk.close()
 

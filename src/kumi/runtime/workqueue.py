@@ -23,6 +23,9 @@ from kumi.runtime.clock import Clock
 BACK_OFF_FIRST_MS = 5
 BACK_OFF_LAST_MS = 30_000
 
+VOID_AT_MOST = 100
+"""Timers that another wish has replaced, kept until so many have come together."""
+
 WAKE, HOLD = "wake", "hold"
 
 
@@ -146,6 +149,8 @@ class WorkQueue:
         if not self._heap or at < self._heap[0][0]:
             self._sooner.set()
         heapq.heappush(self._heap, (at, key, what))
+        if len(self._heap) > 2 * len(self._due) + VOID_AT_MOST:
+            self._heap = sorted((due, of, why) for (of, why), due in self._due.items())
 
     def _add_if_wanted(self, key: str) -> None:
         if key in self._wanted and (key, HOLD) not in self._due:

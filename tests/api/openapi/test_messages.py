@@ -26,7 +26,7 @@ DEFINED = sorted(set(messages()) & set(definitions()))
 
 def json_fields(message: str) -> dict[str, MessageField]:
     """A message's fields by their names in JSON, those of its nameless parts among them."""
-    found = {}
+    found: dict[str, MessageField] = {}
     for field in messages()[message].values():
         found |= {field.name: field} if field.name else json_fields(field.type)
     return found
@@ -121,6 +121,12 @@ def test_every_message_that_a_field_is_of_is_there() -> None:
     for name, fields in messages().items():
         for field in fields.values():
             assert field.type in SCALARS or field.type in messages(), f"{name}.{field.name}"
+
+
+def test_a_nameless_part_is_one_message_and_has_no_zero() -> None:
+    nameless = [field for fields in messages().values() for field in fields.values() if not field.name]
+    assert nameless
+    assert all(field.type in messages() and field.form == "" for field in nameless)
 
 
 def test_no_message_holds_itself() -> None:

@@ -48,7 +48,7 @@ class Tree:
 
 limits = st.none() | st.integers(0, 10)
 quotas = st.builds(Quota, st.integers(0, 10), limits, limits)
-trees = st.fixed_dictionaries({node: quotas for node in PARENTS})
+trees = st.fixed_dictionaries(dict.fromkeys(PARENTS, quotas))
 changes = st.lists(st.tuples(st.sampled_from(LEAVES), st.integers(-6, 12)), max_size=12)
 
 
@@ -63,8 +63,8 @@ def made(quota: dict[str, Quota]) -> Quotas:
 def test_what_is_kept_is_what_the_equations_say(quota: dict[str, Quota], changes: list[tuple[str, int]]) -> None:
     kept = made(quota)
     usage: dict[str, int] = {}
-    for leaf, amount in changes:
-        amount = max(amount, -usage.get(leaf, 0))
+    for leaf, wanted in changes:
+        amount = max(wanted, -usage.get(leaf, 0))
         kept.add(leaf, FR, amount)
         usage[leaf] = usage.get(leaf, 0) + amount
         tree = Tree(quota, usage)
@@ -134,7 +134,9 @@ def test_a_quota_without_end_is_never_used_up() -> None:
 
 
 def test_potential_is_what_could_be_borrowed_at_most() -> None:
-    kept = made(dict.fromkeys(PARENTS, Quota(10)) | {"q1": Quota(10, borrowing_limit=5), "q2": Quota(10, lending_limit=4)})
+    kept = made(
+        dict.fromkeys(PARENTS, Quota(10)) | {"q1": Quota(10, borrowing_limit=5), "q2": Quota(10, lending_limit=4)}
+    )
     assert kept.potential("q1", FR) == 15
     # root, left and right have 10 each; q1, q3 lend all of theirs, q2 only 4; q2 keeps 6 for itself
     assert kept.potential("q2", FR) == 6 + 10 * 5 + 4

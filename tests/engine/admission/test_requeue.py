@@ -131,7 +131,9 @@ def test_a_node_that_changes_brings_back_those_who_may_use_it(event: str) -> Non
         "grows": node("n1", {"zone": "a"}, gpu=1),
         "is uncordoned": replace(good, unschedulable=True),
         "gets the label": replace(good, labels=()),
-        "loses the taint": node("n1", {"zone": "a"}, gpu=2, taints=Cluster.drawn("n | !t").state.nodes.node_by_name["n"].taints),
+        "loses the taint": node(
+            "n1", {"zone": "a"}, gpu=2, taints=Cluster.drawn("n | !t").state.nodes.node_by_name["n"].taints
+        ),
         "is ready": replace(good, ready=False),
         "joins": None,
     }[event]

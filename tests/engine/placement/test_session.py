@@ -104,7 +104,13 @@ def test_pods_without_an_index_go_in_order_of_creation_and_key() -> None:
     cluster = Cluster.drawn("n1 | .\nn2 | .")
     cluster.submit("A", 2)
     cluster.run()
-    cluster.put(*(replace(p, index=None, created_ms=-p.index) for p in pods_of(cluster.workloads["ns/a"]) if p.index is not None))
+    cluster.put(
+        *(
+            replace(p, index=None, created_ms=-p.index)
+            for p in pods_of(cluster.workloads["ns/a"])
+            if p.index is not None
+        )
+    )
     assert said(cluster.run()) == [("ns/a-main-1-0", "n1"), ("ns/a-main-0-0", "n2")]
 
 

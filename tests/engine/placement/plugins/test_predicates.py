@@ -54,9 +54,7 @@ def some_nodes(draw: st.DrawFn) -> list[Node]:
     for number in range(draw(st.integers(0, 10))):
         drawn = draw(some_node(f"n{number}"))
         labels = drawn.labels + draw(ranked)
-        made.append(
-            Node(drawn.name, labels, drawn.allocatable, drawn.taints, draw(st.booleans()), draw(st.booleans()))
-        )
+        made.append(Node(drawn.name, labels, drawn.allocatable, drawn.taints, draw(st.booleans()), draw(st.booleans())))
     return made
 
 
