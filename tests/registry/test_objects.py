@@ -5,9 +5,10 @@ from __future__ import annotations
 import orjson
 import pytest
 
+from kumi.api.errors import ApiError
 from kumi.api.scheme import Scheme
 from kumi.registry.objects import CACHED, Objects, clone, decode, key_of, prefix_of, same
-from kumi.store.base import Conflict
+from kumi.store.base import Conflict, StoreFailed
 from kumi.store.memory import MemoryStore
 
 
@@ -95,3 +96,15 @@ def test_a_clone_shares_nothing() -> None:
 
 def test_decoding_gives_a_new_object_with_its_revision() -> None:
     assert decode(b'{"metadata":{"name":"a"}}', 5) == {"metadata": {"name": "a", "resourceVersion": "5"}}
+
+
+async def test_a_disk_that_refuses_is_an_error_of_the_server_and_nothing_is_written() -> None:
+    class Full(MemoryStore):
+        async def put(self, key: str, value: bytes | None, expected: int | None = None) -> int:
+            raise StoreFailed("disk full")
+
+    objects = Objects(Full())
+    for write in (objects.put("/k", {"metadata": {}}, 0), objects.remove("/k", 1)):
+        with pytest.raises(ApiError, match="nothing was written: disk full") as refused:
+            await write
+        assert refused.value.code == 500

@@ -44,11 +44,20 @@ class Checked(NamedTuple):
     errors: list[FieldError]
 
 
-def check(kind: Kind, version: str, obj: JsonObject) -> Checked:
-    """See the module; `version` is the served version that the object is written in ("" = stored)."""
+def check(kind: Kind, version: str, obj: JsonObject, right: JsonObject | None = None) -> Checked:
+    """See the module; `version` is the served version that the object is written in ("" = stored).
+
+    `right` is an object that passed before, in the same version: members that are the same in both, to the type of
+    every value, are not looked at again, nor copied."""
     walk = _Walk()
-    pruned = walk.value(shape_of(kind, version), obj)
-    return Checked(pruned if isinstance(pruned, dict) else {}, walk.unknown, walk.errors)
+    known = [key for key, value in obj.items() if key in right and _same(value, right[key])] if right else []
+    pruned = walk.mapping(shape_of(kind, version), obj, frozenset(known))
+    return Checked(pruned, walk.unknown, walk.errors)
+
+
+def _same(one: object, other: object) -> bool:
+    """By their text: Python takes 1, 1.0 and True for equal."""
+    return orjson.dumps(one) == orjson.dumps(other)
 
 
 def unknown_fields(kind: Kind, version: str, obj: JsonObject) -> list[str]:
@@ -164,7 +173,7 @@ class _Walk:
         """The pruned copy of a value that is not null."""
         type_ = shape.type
         if type_ == "object":
-            return self._object(shape, value) if type(value) is dict else self._wrong(shape, value)
+            return self.mapping(shape, value) if type(value) is dict else self._wrong(shape, value)
         if type_ == "array":
             return self._array(shape, value) if type(value) is list else self._wrong(shape, value)
         if not self._is(shape, value):
@@ -188,12 +197,15 @@ class _Walk:
             return type(value) in (int, str)
         return True
 
-    def _object(self, shape: Shape, value: JsonObject) -> JsonObject:
+    def mapping(self, shape: Shape, value: JsonObject, right: frozenset[str] = frozenset()) -> JsonObject:
+        """The pruned copy of an object; its members `right` are taken as they are."""
         members, other, path = shape.members, shape.any_member, self._path
         out: JsonObject = {}
         for key, below in value.items():
             inner = members.get(key) or other
-            if inner is None:
+            if key in right:
+                out[key] = below
+            elif inner is None:
                 if shape.open:
                     out[key] = below
                 else:

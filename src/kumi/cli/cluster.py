@@ -48,6 +48,7 @@ from kumi.runtime.informer import Informers
 from kumi.runtime.manager import Manager, Surroundings
 from kumi.runtime.pump import Pump
 from kumi.runtime.replay import ReplayFiles
+from kumi.store.base import StoreFailed
 from kumi.store.sqlite import SqliteStore
 
 log = logging.getLogger(__name__)
@@ -161,7 +162,10 @@ async def _run_loops(client: Client, store: SqliteStore, settings: Settings) -> 
 async def _compact(store: SqliteStore) -> None:
     while True:
         await asyncio.sleep(COMPACT_EVERY_S)
-        await store.compact_keep(KEEP_REVISIONS)
+        try:
+            await store.compact_keep(KEEP_REVISIONS)
+        except StoreFailed as failed:
+            log.warning("old revisions are kept until the disk lets them go: %s", failed)
 
 
 async def _run_nodes(client: Client, settings: Settings, stack: contextlib.AsyncExitStack) -> None:

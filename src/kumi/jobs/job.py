@@ -268,10 +268,11 @@ class QueuedBatchJob:
         unseen = plan.suspended and status.start_time is not None and not is_true(status.conditions, "Suspended")
         ended = _finished(status)
         size = plan.parallelism if plan.completions is None else min(plan.parallelism, plan.completions)
+        through = status.succeeded + len((status.uncounted_terminated_pods or {}).get("succeeded") or ())
         return Standing(
             suspended=plan.suspended,
             active=bool(status.active or status.terminating) or (unseen and ended is None),
-            pods_ready=(status.ready or 0) + status.succeeded >= size,
+            pods_ready=(status.ready or 0) + through >= size,
             finished=ended is not None,
             succeeded=ended is not None and ended.type == "Complete",
             message=ended.message if ended is not None else "",

@@ -15,15 +15,18 @@ from kumi.registry import metadata, versions
 from kumi.registry.requests import Target, WriteOptions
 
 
-def read(target: Target, obj: object, options: WriteOptions) -> JsonObject:
-    """A copy of an object that came with a request, in the stored version. ApiError 400, for custom kinds 422 too."""
+def read(target: Target, obj: object, options: WriteOptions, stored: JsonObject | None = None) -> JsonObject:
+    """A copy of an object that came with a request, in the stored version. ApiError 400, for custom kinds 422 too.
+
+    `stored` is what `obj`, which is used up then, was made from by a patch: what the patch left alone was read before."""
     kind = target.kind
     if not isinstance(obj, dict):
         raise bad_request(f"the body must be an object, a {kind.kind}")
     _identify(target, obj)
     if obj.get("metadata") is None:
         obj["metadata"] = {}
-    checked = fields.check(kind, target.version, obj)
+    spoken = stored is not None and target.version in ("", kind.version)
+    checked = fields.check(kind, target.version, obj, stored if spoken else None)
     if checked.errors:
         raise fields.refusal(kind, target.version, obj, checked.errors)
     if checked.unknown and options.field_validation == "Strict":

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import orjson
 
+from kumi.api.errors import ApiError
 from kumi.api.scheme import Kind
 from kumi.api.wire import JsonObject
-from kumi.store.base import Change, Entry, Page, Store
+from kumi.store.base import Change, Entry, Page, Store, StoreFailed
 
 CACHED = 2048
 """Decoded objects that are kept; the oldest go first."""
@@ -73,17 +74,23 @@ class Objects:
     async def put(self, key: str, obj: JsonObject, expected: int) -> JsonObject:
         """Stores `obj`, which belongs to the cache from now on, and returns it with its resourceVersion.
 
-        kumi.store.base.Conflict, StoreFailed."""
+        kumi.store.base.Conflict; ApiError 500 when the disk refuses."""
         metadata = obj["metadata"]
         metadata.pop("resourceVersion", None)
-        revision = await self.store.put(key, orjson.dumps(obj), expected)
+        revision = await self._put(key, orjson.dumps(obj), expected)
         metadata["resourceVersion"] = str(revision)
         self._keep((key, revision), obj)
         return obj
 
     async def remove(self, key: str, expected: int) -> int:
-        """Removes what is there at that revision. kumi.store.base.Conflict, StoreFailed."""
-        return await self.store.put(key, None, expected)
+        """Removes what is there at that revision. kumi.store.base.Conflict; ApiError 500 when the disk refuses."""
+        return await self._put(key, None, expected)
+
+    async def _put(self, key: str, value: bytes | None, expected: int) -> int:
+        try:
+            return await self.store.put(key, value, expected)
+        except StoreFailed as failed:
+            raise ApiError(500, "InternalError", f"nothing was written: {failed}") from failed
 
     def _shared(self, key: str, revision: int, value: bytes) -> JsonObject:
         cached = self._cache.get((key, revision))

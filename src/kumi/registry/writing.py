@@ -95,7 +95,7 @@ class Writing:
 
         def wanted(found: Found) -> JsonObject:
             spoken = versions.from_stored(kind, target.version, found.copy())
-            patched = incoming.read(target, patch.applied(kind, spoken), options)
+            patched = incoming.read(target, patch.applied(kind, spoken), options, found.object)
             incoming.check_place(target, patched)
             return patched
 

@@ -30,8 +30,9 @@ from kumi.store.disk import Disk, Row
 from kumi.store.ledger import Ledger, Written, created_by, require
 from kumi.store.watch import BOUND
 
-BATCH = 256
-"""Writes in one commit, at most: enough to hide the fsync, few enough that one commit stays short."""
+BATCH = 128
+"""Writes in one commit, at most: enough to hide the fsync, few enough that one commit stays short and that their values
+fit into one statement of any SQLite (999 of them)."""
 
 
 @dataclass(eq=False, slots=True)
