@@ -158,11 +158,16 @@ async def finish(folder: Path, count: int) -> float:
                 await kumi.client.create(job(f"j{number:04}", ["sleep", "1"]))
 
         creating = asyncio.gather(*(create(number) for number in range(count)))
-        async for event in kumi.client.watch(kind, "default", revision=revision):
-            if event.type != "BOOKMARK" and ended(event.object) is not None:
-                done.add(event.object["metadata"]["name"])
-                if len(done) == count:
-                    break
+        while len(done) < count:
+            before = len(done)
+            async for event in kumi.client.watch(kind, "default", revision=revision):
+                revision = event.object["metadata"]["resourceVersion"]
+                if event.type != "BOOKMARK" and ended(event.object) is not None:
+                    done.add(event.object["metadata"]["name"])
+                    if len(done) == count:
+                        break
+            if len(done) == before:
+                raise SystemExit(f"{count - len(done)} of {count} jobs did not end")
         await creating
         return time.perf_counter() - begin
 
@@ -177,9 +182,8 @@ def bench_thousand(count: int) -> None:
         memory = psutil.Process(pid).memory_info().rss / 1e6
     ideal = -(-count // 64) * 1.0
     print(f"  wall {took:.1f} s, ideal {ideal:.1f} s, ratio {took / ideal:.2f}")
-    print(
-        f"  CPU of the server {used.user + used.system:.1f} s, {1000 * (used.user + used.system) / count:.1f} ms a job; {memory:.0f} MB"
-    )
+    cpu = used.user + used.system
+    print(f"  CPU of the server {cpu:.1f} s, {1000 * cpu / count:.1f} ms a job; {memory:.0f} MB")
 
 
 def main() -> None:
@@ -189,6 +193,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--jobs", type=int, default=1000)
     arguments = parser.parse_args()
+    load = os.getloadavg()[0]
+    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load before the run {load:.1f}")
     for name in arguments.names:
         if name == "start":
             bench_start(arguments.rounds)

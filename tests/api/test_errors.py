@@ -19,6 +19,8 @@ from kumi.api.errors import FieldError
             'a: Unsupported value: "c": supported values: "b"',
         ),
         (FieldError("spec.a", "no", value=True), "spec.a: Invalid value: true: no"),
+        (FieldError("spec.a", "", "FieldValueDuplicate", {"name": "x"}), 'spec.a: Duplicate value: {"name":"x"}'),
+        (FieldError("spec.a", "no", value=["x", None]), 'spec.a: Invalid value: ["x",null]: no'),
     ],
 )
 def test_a_field_error_reads_as_kubectl_s_users_know_it(error: FieldError, text: str) -> None:

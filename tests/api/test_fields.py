@@ -75,6 +75,25 @@ def test_whatever_passes_is_pruned_once_and_for_all_and_decodes_into_its_view(
         msgspec.convert(checked.object, kind.type)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=200, deadline=None)
+@given(objects(), st.data())
+def test_what_passed_before_need_not_be_looked_at_again(
+    case: tuple[scheme.Kind, JsonObject], data: st.DataObject
+) -> None:
+    kind, obj = case
+    right = fields.check(kind, "", obj)
+    if right.errors:
+        return
+    kept = data.draw(st.sets(st.sampled_from(sorted(right.object)))) if right.object else set()
+    changed = {**obj, **{key: right.object[key] for key in kept}}
+    assert fields.check(kind, "", changed, right.object) == fields.check(kind, "", changed)
+
+
+def test_a_number_in_the_place_of_a_truth_is_looked_at_although_python_takes_them_for_equal() -> None:
+    checked = fields.check(kind_of("ConfigMap"), "", {"immutable": 1}, {"immutable": True})
+    assert [str(error.path) for error in checked.errors] == ["immutable"]
+
+
 def kind_of(name: str, group: str = "") -> scheme.Kind:
     found = SCHEME.find(group, name)
     assert found is not None

@@ -100,7 +100,7 @@ def test_why_says_layer_need_and_have_then_who_holds_who_is_ahead_and_what_helps
     first, second = messages.why(waiting(), {"kind": "Workload"})
     assert (
         first
-        == f"it waits at the gang: its pods need 4 {GPU} together, and 2 {GPU} is free on the nodes (2 of them have no place)"
+        == f"it waits at the gang: its pods need 4 {GPU} together, and 2 {GPU} are free on the nodes (2 of them have no place)"
     )
     assert second == (
         "number 2 in its queue; ahead: PyTorchJob team-a/zero; "
@@ -140,14 +140,57 @@ def test_why_says_when_it_can_never_start() -> None:
             "being stopped: Deactivated",
         ),
         ({"kind": "Workload"}, "nothing is decided"),
-        ({"kind": "Job", "metadata": {"labels": {"kueue.x-k8s.io/queue-name": "q"}}}, "its Workload is not made yet"),
-        ({"kind": "Job"}, "no queue holds it back"),
     ],
 )
 def test_why_of_what_does_not_wait_says_where_it_stands(workload: dict[str, object], words: str) -> None:
     first, second = messages.why(None, workload)
     assert words in first
     assert second
+
+
+QUEUED: dict[str, object] = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name": "q"}}}
+
+
+@pytest.mark.parametrize(
+    ("job", "warning", "words"),
+    [
+        (QUEUED, "", "it waits: its Workload is not made yet"),
+        (QUEUED, "WorkloadPriorityClass x does not exist", "it waits: WorkloadPriorityClass x does not exist"),
+        ({}, "", "no queue holds it back"),
+        ({"spec": {"suspend": True}}, "", "it is suspended by hand: spec.suspend is true"),
+        ({"spec": {"runPolicy": {"suspend": True}}}, "", "it is suspended by hand: spec.runPolicy.suspend is true"),
+        ({"status": {"conditions": [{"type": "Complete", "status": "True"}]}}, "", "it has finished: Complete"),
+        (
+            {**QUEUED, "status": {"conditions": [{"type": "Failed", "status": "True"}]}},
+            "old news",
+            "it has finished: Failed",
+        ),
+    ],
+)
+def test_why_of_a_job_without_workload_says_where_it_stands(job: dict[str, object], warning: str, words: str) -> None:
+    first, second = messages.why_without_workload(job, warning)
+    assert first.startswith(words)
+    assert second
+
+
+@pytest.mark.parametrize(
+    ("resource", "have", "words"),
+    [
+        (GPU, 2000, f"2 {GPU} are free"),
+        (GPU, 1000, f"1 {GPU} is free"),
+        (GPU, 0, f"0 {GPU} are free"),
+        ("memory", 2 * 1024**3, "2Gi memory is free"),
+        ("pods", 1000, "1 pod is free"),
+        ("pods", 2000, "2 pods are free"),
+    ],
+)
+def test_verbs_go_with_what_is_counted(resource: str, have: int, words: str) -> None:
+    assert words in messages.sentence(Reason(Code.NODES_FULL, resource=resource, need=have + 1000, have=have))
+
+
+def test_a_pod_set_is_named_where_the_job_has_several() -> None:
+    assert "pods of pod set worker" in messages.sentence(Reason(Code.NODE_NOT_MATCHED, pod_set="worker"))
+    assert "pod set" not in messages.sentence(Reason(Code.NODE_NOT_MATCHED, pod_set="main"))
 
 
 def test_a_summary_does_not_change_with_the_place_in_the_queue() -> None:

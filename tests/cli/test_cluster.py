@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import socket
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from kumi.api.core import Node, Pod
 from kumi.api.errors import KumiError
 from kumi.api.scheme import SCHEME
-from kumi.cli.cluster import Settings, running
+from kumi.cli.cluster import Settings, running, serve
 from kumi.cli.instance import read_instance
 from kumi.sdk import connect
 
@@ -65,3 +66,32 @@ async def test_a_data_directory_has_one_owner(tmp_path: Path) -> None:
         with pytest.raises(KumiError, match=r"kumi\.db"):
             async with running(settings(tmp_path)):
                 pass
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+async def test_a_data_directory_that_is_taken_away_ends_the_cluster(tmp_path: Path, replaced: bool) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    ready = asyncio.Event()
+    ends = asyncio.create_task(serve(settings(data), on_ready=lambda _: ready.set()))
+    await asyncio.wait_for(ready.wait(), 30)
+    shutil.rmtree(data)
+    if replaced:
+        data.mkdir()
+        (data / "kumi.db").touch()
+    with pytest.raises(KumiError, match="removed or replaced"):
+        await asyncio.wait_for(ends, 30)
+
+
+async def test_server_json_says_who_runs_until_nothing_runs_any_more(tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    hold = f"trap 'cp {tmp_path}/server.json {told}; exit' TERM; echo >{tmp_path}/on; while :; do sleep 0.02; done"
+    async with running(settings(tmp_path)), connect(str(tmp_path / "kubeconfig")) as kumi:
+        spec = {"restartPolicy": "Never", "containers": [{"name": "c", "image": "none", "command": ["sh", "-c", hold]}]}
+        meta = {"name": "p", "namespace": "default"}
+        await kumi.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
+        async with asyncio.timeout(30):
+            while not (tmp_path / "on").exists():
+                await asyncio.sleep(0.01)
+    assert told.exists()
+    assert read_instance(tmp_path) is None

@@ -1,13 +1,15 @@
-"""Who serves a data directory is known by process id and start time."""
+"""Who serves a data directory is known by process id and start time, and the one that starts or stops by its store."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-import psutil
+import pytest
 
-from kumi.cli.instance import Instance, forget_instance, read_instance, write_instance
+from kumi.cli.instance import Instance, forget_instance, holder, read_instance, write_instance
+from kumi.kubelet.records import who_is
+from kumi.store.disk import Disk
 
 
 def test_what_this_process_wrote_is_read_back(tmp_path: Path) -> None:
@@ -18,7 +20,34 @@ def test_what_this_process_wrote_is_read_back(tmp_path: Path) -> None:
 
 
 def test_a_process_id_that_was_used_again_does_not_count() -> None:
-    assert not Instance(os.getpid(), psutil.Process().create_time() - 100, "").runs()
+    me = who_is(os.getpid())
+    assert me is not None
+    assert Instance(me, "").runs()
+    assert not Instance(me._replace(ticks=me.ticks - 100), "").runs()
+
+
+def test_a_clock_that_was_set_does_not_hide_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_instance(tmp_path, "x")
+    monkeypatch.setattr("psutil._pslinux.boot_time", lambda: 1.0)
+    monkeypatch.setattr("time.time", lambda: 2.0)
+    assert read_instance(tmp_path) is not None
+
+
+def test_a_store_that_is_open_has_a_holder_who_serves_nobody_yet(tmp_path: Path) -> None:
+    assert holder(tmp_path) is None
+    disk = Disk(tmp_path / "kumi.db")
+    assert read_instance(tmp_path) is None
+    assert holder(tmp_path) == who_is(os.getpid())
+    disk.close()
+    assert (tmp_path / "kumi.db.lock").exists()
+    assert holder(tmp_path) is None
+
+
+def test_asking_for_the_holder_keeps_nobody_from_the_store(tmp_path: Path) -> None:
+    Disk(tmp_path / "kumi.db").close()
+    (tmp_path / "kumi.db.lock").write_text("nonsense")
+    assert holder(tmp_path) is None
+    Disk(tmp_path / "kumi.db").close()
 
 
 def test_what_a_crash_left_or_nonsense_is_nobody(tmp_path: Path) -> None:
@@ -26,6 +55,8 @@ def test_what_a_crash_left_or_nonsense_is_nobody(tmp_path: Path) -> None:
     (tmp_path / "server.json").write_text('{"pid": ')
     assert read_instance(tmp_path) is None
     (tmp_path / "server.json").write_text("[1]")
+    assert read_instance(tmp_path) is None
+    (tmp_path / "server.json").write_text('{"pid": 1, "started_s": 2.0, "url": "x"}')
     assert read_instance(tmp_path) is None
 
 

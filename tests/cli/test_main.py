@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -44,3 +45,14 @@ def test_an_error_is_one_line_and_exit_status_1(
         main.main()
     assert ended.value.code == 1
     assert capsys.readouterr().err.startswith("kumi: ")
+
+
+def test_a_folder_that_can_t_be_made_is_one_line_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(sys, "argv", ["kumi", "up", "--data-dir", str(tmp_path / "file" / "below")])
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == 1
+    assert capsys.readouterr().err == f"kumi: Not a directory: {tmp_path / 'file' / 'below'}\n"

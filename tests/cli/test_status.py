@@ -27,7 +27,13 @@ def test_what_is_neither_admitted_nor_finished_waits(kind: str, answer: bool) ->
 def test_a_waiting_workload_shows_why() -> None:
     status = {"conditions": [{"type": "QuotaReserved", "status": "False", "message": "full"}]}
     workload = {"metadata": {"namespace": "a", "name": "w"}, "spec": {"queueName": "q"}, "status": status}
-    assert workload_row(workload) == ("a/w", "q", "full")
+    assert workload_row(workload) == ("a/workload/w", "q", "full")
+
+
+def test_a_waiting_workload_is_named_by_its_job_as_kumi_why_takes_it() -> None:
+    owners = [{"kind": "PyTorchJob", "name": "bert", "controller": True}]
+    workload = {"metadata": {"namespace": "a", "name": "pytorchjob-bert-1", "ownerReferences": owners}}
+    assert workload_row(workload)[0] == "a/pytorchjob/bert"
 
 
 def test_a_table_is_aligned_and_nothing_is_shown_for_no_rows(capsys: pytest.CaptureFixture[str]) -> None:

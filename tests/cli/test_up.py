@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 from typing import Any
 
 import psutil
 import pytest
+
+from kumi.cli.instance import holder
 
 pytestmark = pytest.mark.process
 
@@ -124,6 +128,46 @@ def test_a_second_cluster_on_the_same_data_is_refused(cluster: Any) -> None:
     assert refused.returncode == 1
     assert "a cluster runs in" in refused.stderr
     assert "kumi down" in refused.stderr
+
+
+def test_of_several_that_start_at_once_one_wins_and_the_others_say_so(cluster: Any) -> None:
+    words = [sys.executable, "-m", "kumi.cli.main", "up", "--detach"]
+    started = [
+        subprocess.Popen(words, cwd=cluster.working_dir, env=cluster.environment, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    said = [process.communicate(timeout=90)[1] for process in started]
+    assert sorted(process.returncode for process in started) == [0, 1, 1]
+    for process, error in zip(started, said, strict=True):
+        assert process.returncode == 0 or "use by another process" in error or "a cluster runs in" in error
+    assert "node-0   Ready" in cluster.kumi("status").stdout
+
+
+def test_down_stops_a_cluster_that_only_starts(cluster: Any) -> None:
+    cluster.up()
+    os.kill(json.loads((cluster.data_dir / "server.json").read_text())["pid"], signal.SIGKILL)
+    words = [sys.executable, "-m", "kumi.cli.main", "up"]
+    starting = subprocess.Popen(words, cwd=cluster.working_dir, env=cluster.environment, stdout=subprocess.DEVNULL)
+    cluster.until(30, lambda: (found := holder(cluster.data_dir)) and found.pid == starting.pid)
+    assert cluster.kumi("down").stdout == "stopped\n"
+    assert starting.wait(timeout=30) is not None
+    assert processes_of(cluster) == []
+
+
+@pytest.mark.needs("kubectl")
+def test_what_down_kills_after_a_crash_counts_as_no_failure_and_leaves_no_process(cluster: Any) -> None:
+    cluster.up("--cpus", "2")
+    cluster.kubectl("apply", "-f", "-", stdin=QUEUES)
+    script = "echo here; (setsid sleep 300 &) ; while [ ! -e go ]; do sleep 0.1; done"
+    cluster.kubectl("apply", "-f", "-", stdin=job("stays", script, backoffLimit=0))
+    cluster.until(20, lambda: "here" in cluster.kubectl("logs", "job/stays", ok=False).stdout)
+    os.kill(json.loads((cluster.data_dir / "server.json").read_text())["pid"], signal.SIGKILL)
+    assert len(processes_of(cluster)) > 2
+    cluster.kumi("down", "--data-dir", os.path.relpath(cluster.data_dir, cluster.working_dir))
+    assert processes_of(cluster) == []
+    (cluster.working_dir / "go").touch()
+    cluster.up("--cpus", "2")
+    cluster.kubectl("wait", "--for=condition=complete", "job/stays", "--timeout=30s")
 
 
 def test_status_shows_nodes_and_says_when_there_is_none(cluster: Any) -> None:

@@ -18,7 +18,19 @@ from kumi.engine import invariants
 from kumi.engine.admission import cycle
 from kumi.engine.decisions import Admit, Bind, Decision, Evict, Hold, Unplaced
 from kumi.engine.foresight.explain import explain
-from kumi.engine.model import ClusterQueue, Delta, LocalQueue, Node, Noun, Pod, Put, Remove, StopPolicy, Workload
+from kumi.engine.model import (
+    ClusterQueue,
+    Delta,
+    Flavor,
+    LocalQueue,
+    Node,
+    Noun,
+    Pod,
+    Put,
+    Remove,
+    StopPolicy,
+    Workload,
+)
 from kumi.engine.placement import session
 from kumi.engine.state import State
 from kumi.testing.builders import GPU, pod, pods_of
@@ -33,8 +45,8 @@ class Machine(RuleBasedStateMachine):
 
     seen: Counter[str] = Counter()
 
-    @initialize(world=worlds(most_workloads=6), ready=st.booleans())
-    def begin(self, world: World, ready: bool) -> None:
+    @initialize(world=worlds(most_workloads=6), kind=st.sampled_from([True, True, False]))
+    def begin(self, world: World, kind: bool) -> None:
         self.state = State()
         self.server: dict[tuple[type, str], Noun] = {}
         self.versions: Counter[tuple[type, str]] = Counter()
@@ -48,8 +60,7 @@ class Machine(RuleBasedStateMachine):
         for _ in range(len(self.unborn) // 2):
             self.write(self.unborn.pop())
         for noun in world.setup:
-            healed = replace(noun, ready=True, unschedulable=False) if ready and isinstance(noun, Node) else noun
-            self.write(healed)
+            self.write(kinder(noun) if kind else noun)
         self.deliver(1000)
 
     # the server
@@ -106,9 +117,9 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def the_engine_decides(self) -> None:
         self.deliver(2)
-        decided = self.decide()
-        assert self.decide() == []
-        self.flying += decided
+        self.flying += self.decide()
+        again = self.decide()
+        assert again == [], again
 
     def decide(self) -> list[Decision]:
         decided = cycle.decide(self.state, self.now_ms)
@@ -159,11 +170,14 @@ class Machine(RuleBasedStateMachine):
         self.state.settle(decision, ok, revision if ok else 0)
         invariants.check(self.state)
 
-    @rule()
-    def all_goes_well(self) -> None:
+    @rule(evictions=st.booleans())
+    def all_goes_well(self, evictions: bool) -> None:
         self.deliver(10_000)
         self.flying += self.decide()
-        self.all_decisions_are_written()
+        while self.flying:
+            self.settle(self.flying.pop(0), "ok")
+        for job in self.jobs("evicted") if evictions else []:
+            self.unadmit(job, 0)
 
     @rule()
     def the_engine_starts_anew(self) -> None:
@@ -252,10 +266,12 @@ class Machine(RuleBasedStateMachine):
     def an_eviction_is_carried_out(self, which: int, back_off: int) -> None:
         evicted = self.jobs("evicted")
         job = evicted[which % len(evicted)]
+        self.unadmit(job, self.now_ms + back_off if back_off else 0)
+
+    def unadmit(self, job: Workload, requeue_at_ms: int) -> None:
         for each in [p for p in self.all(Pod) if p.workload == job.key]:
             self.delete(Pod, each.uid)
-        at = self.now_ms + back_off if back_off else 0
-        self.write(replace(job, admission=None, requeue_at_ms=at))
+        self.write(replace(job, admission=None, requeue_at_ms=requeue_at_ms))
         self.seen["evicted"] += 1
 
     # administrators and accidents
@@ -312,8 +328,21 @@ class Machine(RuleBasedStateMachine):
             raise AssertionError("no fixed point")
         rested, told = self.state, aggregates(self.state)
         self.the_engine_starts_anew()
+        self.state.bring_back(self.now_ms)
         assert aggregates(self.state) == told
         assert not rested.assumed or not any(a.settled for a in rested.assumed.values())
+
+
+def kinder(noun: Noun) -> Noun:
+    """The same without what keeps everybody out."""
+    match noun:
+        case Node():
+            return replace(noun, ready=True, unschedulable=False, taints=())
+        case ClusterQueue():
+            return replace(noun, stop=StopPolicy.NONE, selector=())
+        case Flavor():
+            return replace(noun, taints=())
+    return noun
 
 
 def aggregates(state: State) -> dict[str, object]:

@@ -218,7 +218,7 @@ def test_the_machine() -> None:
     """Random events, late views, refused and lost writes, node loss, restarts; and enough of each."""
     Machine.seen = Counter()
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
-        Machine, settings=settings(max_examples=120, stateful_step_count=50, database=None, derandomize=True)
+        Machine, settings=settings(max_examples=150, stateful_step_count=50, database=None, derandomize=True)
     )
     for what, least in (
         ("Admit", 60),

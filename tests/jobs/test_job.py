@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kumi.api.batch import Job
+from kumi.api.batch import Job, JobStatus
 from kumi.api.core import Pod
 from kumi.jobs.base import PodSetInfo, PodSetShape
 from kumi.jobs.job import JobReplicas, QueuedBatchJob
@@ -260,6 +260,24 @@ def test_a_failed_pod_is_replaced_after_ten_seconds() -> None:
     assert w.status["failed"] == 1
 
 
+@pytest.mark.parametrize("spec", [{}, {"completionMode": "Indexed", "completions": 1}])
+def test_a_pod_whose_node_stopped_is_replaced_at_once_and_uses_up_no_retry(spec: dict[str, Any]) -> None:
+    w = world(backoffLimit=0, **spec)
+    w.settle()
+    (first,) = w.names()
+    w.run(first)
+    w.disrupt(first)
+    w.settle()
+    assert not w.is_true("FailureTarget")
+    (second,) = [p["metadata"]["name"] for p in w.live()]
+    assert second != first
+    w.end(second)
+    w.settle()
+    assert w.is_true("Complete")
+    assert w.status["succeeded"] == 1
+    assert not w.status.get("failed")
+
+
 def test_failures_past_the_limit_fail_the_job_and_take_the_other_pods_down() -> None:
     w = world(parallelism=2, completions=2, backoffLimit=0)
     first, _ = w.names()
@@ -293,6 +311,22 @@ def test_restarts_in_place_count_against_the_limit(limit: int, restarts: int, fa
     w.patch(Pod, name, {"status": {"phase": "Running", "containerStatuses": [{"name": "c", "restartCount": restarts}]}})
     w.settle()
     assert w.is_true("Failed") == fails
+
+
+@pytest.mark.parametrize(
+    ("ended", "spec", "words"),
+    [
+        ("Succeeded", {}, "1 pod succeeded, as many as the job needs"),
+        ("Succeeded", {"completions": 2, "parallelism": 2}, "2 pods succeeded, as many as the job needs"),
+        ("Failed", {"backoffLimit": 0}, "1 pod failed: the backoff limit is 0"),
+    ],
+)
+def test_the_end_is_told_in_words_that_count_right(ended: str, spec: dict[str, Any], words: str) -> None:
+    w = world(**spec)
+    for name in w.names():
+        w.patch(Pod, name, {"status": {"phase": ended}})
+    w.settle()
+    assert words in [c["message"] for c in w.status["conditions"]]
 
 
 def test_restarts_do_not_count_where_pods_never_restart() -> None:
@@ -471,6 +505,11 @@ def test_pods_on_their_way_out_hold_their_quota() -> None:
     w.gone(name)
     w.settle()
     assert not QUEUED.standing(w.view(Job)[0]).active
+
+
+def test_a_pod_that_succeeded_and_is_not_counted_yet_is_ready_enough() -> None:
+    status = JobStatus(active=0, ready=0, uncounted_terminated_pods={"succeeded": ["u"]})
+    assert QUEUED.standing(msgspec.structs.replace(world().view(Job)[0], status=status)).pods_ready
 
 
 def test_a_finished_job_says_how() -> None:

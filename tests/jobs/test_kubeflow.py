@@ -286,6 +286,19 @@ def test_the_first_failure_fails_a_job_that_never_restarts() -> None:
     assert w.names() == ALL
 
 
+@pytest.mark.parametrize("policy", ["Never", "OnFailure", "ExitCode"])
+def test_a_pod_whose_node_stopped_is_made_again_whatever_the_policy_and_uses_up_no_retry(policy: str) -> None:
+    w = world(policy=policy, runPolicy={"backoffLimit": 0})
+    run_all(w)
+    uid = w.objects[Pod, "p-worker-0"]["metadata"]["uid"]
+    w.disrupt("p-worker-0")
+    w.settle()
+    assert not w.is_true("Failed")
+    assert w.names() == ALL
+    again = w.objects[Pod, "p-worker-0"]
+    assert (phase(again), again["metadata"]["uid"] != uid) == ("Pending", True)
+
+
 def test_restarts_in_place_hit_the_backoff_limit_and_everything_goes() -> None:
     w = world(runPolicy={"backoffLimit": 2})
     run_all(w)

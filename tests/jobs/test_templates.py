@@ -8,13 +8,22 @@ import pytest
 from kumi.api.batch import Job
 from kumi.api.core import Pod
 from kumi.api.wire import JsonObject
-from kumi.jobs.templates import is_live, is_ready, pod_of, restarts
+from kumi.jobs.templates import is_disrupted, is_live, is_ready, pod_of, restarts
 
+DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
 JOB = msgspec.convert({"metadata": {"name": "j", "namespace": "ns", "uid": "u"}}, Job)
 
 
 def pod(**status: object) -> Pod:
     return msgspec.convert({"metadata": {"name": "p"}, "status": status}, Pod)
+
+
+def test_only_a_failed_pod_with_the_mark_was_disrupted() -> None:
+    assert is_disrupted(pod(phase="Failed", conditions=[DISRUPTED]))
+    assert not is_disrupted(pod(phase="Running", conditions=[DISRUPTED]))
+    assert not is_disrupted(pod(phase="Succeeded", conditions=[DISRUPTED]))
+    assert not is_disrupted(pod(phase="Failed", conditions=[{**DISRUPTED, "status": "False"}]))
+    assert not is_disrupted(pod(phase="Failed", conditions=[{"type": "Ready", "status": "True"}]))
 
 
 def test_labels_of_the_job_win_over_those_of_the_template() -> None:

@@ -68,6 +68,12 @@ def test_how_a_phase_counts(phase: str, going: bool, counts: tuple[int, int, int
     assert (found.active, found.succeeded, found.failed) == counts
 
 
+def test_a_pod_that_failed_by_no_doing_of_its_own_counts_nowhere() -> None:
+    stopped = pod(phase="Failed", conditions=[{"type": "DisruptionTarget", "status": "True"}])
+    assert roll(stopped).counts["Worker"].failed == 0
+    assert [p.metadata.name for p, _ in roll(stopped).failed["Worker"]] == ["p-worker-0"]
+
+
 def test_a_failed_pod_comes_with_its_main_containers_exit_code() -> None:
     ended = {"state": {"terminated": {"exitCode": 3}}}
     known = pod(phase="Failed", containerStatuses=[{"name": "other", **ended}, {"name": "pytorch", **ended}])

@@ -145,6 +145,11 @@ class World:
         }
         self.patch(Pod, name, {"status": status})
 
+    def disrupt(self, name: str) -> None:
+        """Its node stops, and it may not run again there."""
+        self.end(name, 143)
+        self.patch(Pod, name, {"status": {"conditions": [{"type": "DisruptionTarget", "status": "True"}]}})
+
     def edit(self, spec: JsonObject) -> None:
         self.patch(self.replicas.view_type, self.name, {"spec": spec})
 

@@ -127,6 +127,26 @@ async def test_an_object_is_made_read_changed_and_removed(client: HttpClient) ->
     assert (gone.value.code, gone.value.reason, gone.value.name) == (404, "NotFound", "a")
 
 
+async def test_a_patch_may_be_written_in_any_version_that_is_served(client: HttpClient) -> None:
+    old = {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue", "metadata": {"name": "q"}}
+    await client.create({**old, "spec": {"cohort": "a"}})
+    kind = SCHEME.of_object(old)
+    assert kind is not None
+    answered = await client.patch(kind, "", "q", {**old, "spec": {"cohort": "b"}})
+    assert (answered["apiVersion"], answered["spec"]["cohort"]) == (old["apiVersion"], "b")
+    assert (await client.get(kind, "", "q"))["spec"]["cohortName"] == "b"
+
+
+async def test_a_strict_client_is_refused_what_nobody_knows(client: HttpClient) -> None:
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "default"}, "dta": {}}
+    assert "dta" not in await client.create(config)
+    async with HttpClient(client.config, strict=True) as strict:
+        with pytest.raises(ApiError, match='unknown field "dta"'):
+            await strict.create({**config, "metadata": {"name": "d", "namespace": "default"}})
+        with pytest.raises(ApiError, match='unknown field "dta"'):
+            await strict.patch(CONFIG_MAPS, "default", "c", {"dta": {}})
+
+
 async def test_an_object_without_a_namespace_goes_to_that_of_the_configuration(client: HttpClient) -> None:
     body = config_map()
     del body["metadata"]["namespace"]

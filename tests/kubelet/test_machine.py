@@ -13,6 +13,7 @@ import pytest
 
 from kumi.jobs.injected import ANNOTATION, Injected, encode
 from kumi.kubelet.machine import kill_everything
+from kumi.kubelet.records import who_is
 from kumi.kubelet.settings import NodeSettings
 from kumi.kubelet.wait import INIT_COMMAND
 from tests.kubelet.stage import Cluster, container, eventually, pod
@@ -122,8 +123,18 @@ async def test_a_cluster_that_is_gone_can_be_ended_from_outside(cluster: Cluster
     await eventually(lambda: pid.exists() and pid.read_text(), "it runs")
     await cluster.crash()
     kill_everything(cluster.data_dir)
-    await eventually(lambda: not Path("/proc", pid.read_text().strip()).exists(), "it is dead")
+    assert who_is(int(pid.read_text())) is None, "it is dead when the call returns"
     kill_everything(cluster.data_dir / "none")
+
+
+async def test_what_was_ended_from_outside_did_not_end_by_itself(cluster: Cluster) -> None:
+    await cluster.run(pod("p", "sleep 100"))
+    await cluster.phase("p", "Running")
+    await cluster.crash()
+    kill_everything(cluster.data_dir)
+    await cluster.start()
+    found = await cluster.phase("p", "Failed")
+    assert [c["status"] for c in found["status"]["conditions"] if c["type"] == "DisruptionTarget"] == ["True"]
 
 
 async def test_a_record_that_can_not_be_read_is_cleared_away(tmp_path: Path) -> None:

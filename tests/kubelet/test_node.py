@@ -57,6 +57,47 @@ async def test_a_node_says_what_it_is_and_offers(tmp_path: Path) -> None:
     await cluster.stop()
 
 
+async def ready_again(cluster: Cluster) -> bool:
+    """Whether the node is there and Ready, soon."""
+    for _ in range(1000):
+        node = await cluster.get("n1", Node)
+        if node is not None and ready(node) == "True":
+            return True
+        await asyncio.sleep(0.01)
+    return False
+
+
+async def test_a_node_that_is_said_to_be_silent_or_was_removed_says_that_it_lives(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path / tmp_path.name, {"n1": NodeSettings({GPU: "6"}, heartbeat_ms=20)})
+    await cluster.start()
+    kind = cluster.registry.scheme.of(Node)
+    silent = {"status": {"conditions": [{"type": "Ready", "status": "Unknown", "reason": "NodeStatusUnknown"}]}}
+    node = await cluster.client.patch(kind, "", "n1", silent, subresource="status", type="strategic")
+    assert ready(node) == "Unknown"
+    assert await ready_again(cluster)
+    await cluster.client.delete(kind, "", "n1")
+    assert await ready_again(cluster)
+    node = await cluster.client.get(kind, "", "n1")
+    assert node["status"]["allocatable"][GPU] == "6"
+    await cluster.stop()
+    stopped = await cluster.get("n1", Node)
+    assert stopped is not None
+    assert ready(stopped) == "False"
+
+
+async def test_a_node_offers_what_this_start_says_and_nothing_of_the_last(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path / tmp_path.name, {"n1": NodeSettings({GPU: "6", "example.com/fpga": "1"})})
+    await cluster.start()
+    await cluster.stop()
+    cluster.node_settings = {"n1": NodeSettings({"example.com/nic": "2"})}
+    await cluster.start()
+    node = await cluster.get("n1", Node)
+    assert node is not None
+    for offered in (node["status"]["capacity"], node["status"]["allocatable"]):
+        assert sorted(offered) == ["cpu", "example.com/nic", "memory", "pods"]
+    await cluster.stop()
+
+
 async def test_devices_are_distinct_hidden_from_others_and_given_again(tmp_path: Path) -> None:
     cluster = Cluster(tmp_path / tmp_path.name, {"n1": NodeSettings({GPU: "4"})}, environment={"PATH": "/usr/bin:/bin"})
     await cluster.start()

@@ -14,6 +14,7 @@ from kumi.kubelet.pod_state import (
     FINAL,
     TABLE,
     ContainerLife,
+    Event,
     Exit,
     Exited,
     Fail,
@@ -220,6 +221,24 @@ def test_nothing_starts_before_the_pod_is_prepared_and_preparing_is_tried_again(
     assert (life.wake_at(), life.trouble) == (50, "no volume")
     assert life.hear(Tick(), 50) == [Prepare()]
     assert life.hear(Prepared(), 50) == [Start("main", 0)]
+
+
+def test_a_pod_begins_until_there_is_something_to_tell_of_it() -> None:
+    life = PodLife(plan(), 0)
+    for event in (Tick(), Prepared()):
+        life.hear(event, 0)
+        assert life.begins
+    life.hear(Started("main", 0, 0), 0)
+    assert not life.begins
+
+
+@pytest.mark.parametrize("trouble", [Unprepared("no volume"), Refused("main", 0, "RunContainerError", "no"), Remove(0)])
+def test_a_pod_in_trouble_begins_no_more(trouble: Event) -> None:
+    life = PodLife(plan(), 0)
+    if isinstance(trouble, Refused):
+        ready(life)
+    life.hear(trouble, 0)
+    assert not life.begins
 
 
 def test_the_wait_between_crashes_doubles_and_is_forgotten_after_a_long_run() -> None:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+
+import pytest
 
 from kumi.kubelet import records
 
@@ -19,6 +22,32 @@ def test_what_is_no_record_reads_as_none(tmp_path: Path) -> None:
     for text in ("", "[1]", "{", "\xff"):
         (tmp_path / "r").write_text(text)
         assert records.read(tmp_path / "r") is None
+
+
+def test_a_record_that_is_written_in_pieces_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:3]))
+    records.write(tmp_path / "r", {"a": "b" * 20})
+    assert records.read(tmp_path / "r") == {"a": "b" * 20}
+
+
+def test_a_full_disk_leaves_the_old_record_and_no_scraps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records.write(tmp_path / "r", {"a": 1})
+    write, room = os.write, [7]
+
+    def full(descriptor: int, data: bytes) -> int:
+        if not room:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, data[: room.pop()])
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(OSError, match="No space"):
+        records.write(tmp_path / "r", {"a": "b" * 20})
+    assert records.read(tmp_path / "r") == {"a": 1}
+    with pytest.raises(OSError, match="No space"):
+        records.claim(tmp_path / "claimed", {"a": 1})
+    assert not records.claim(tmp_path / "r", {"a": 2})
+    assert os.listdir(tmp_path) == ["r"]
 
 
 def test_only_the_first_claim_succeeds(tmp_path: Path) -> None:

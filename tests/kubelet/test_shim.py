@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from kumi.kubelet import records
+from kumi.kubelet.process import Process
 from kumi.kubelet.shim import KILL_ALL, LINE_BYTES, PREFIX_BYTES, Log, Request, run
 
 pytestmark = pytest.mark.process
@@ -129,6 +131,55 @@ def test_of_two_that_want_one_attempt_the_second_leaves(tmp_path: Path) -> None:
     os.waitpid(shim.pid, 0)
     assert shim.report == {"taken": True}
     assert not (tmp_path / "ran").exists()
+
+
+def test_nothing_starts_where_the_pods_directory_is_gone(tmp_path: Path) -> None:
+    home = tmp_path / "pod"
+    with pytest.raises(ValueError, match="Expecting value"):  # it leaves without a word
+        Shim(home / "main", f"touch {tmp_path}/ran")
+    assert os.listdir(tmp_path) == []
+
+
+def test_on_a_full_disk_the_end_is_told_as_soon_as_there_is_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim, refused = records.claim, [1, 1]
+
+    def full(path: str, record: records.Record) -> bool:
+        if path.endswith(".exit") and refused:
+            refused.pop()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return claim(path, record)
+
+    monkeypatch.setattr(records, "claim", full)
+    monkeypatch.setattr("kumi.kubelet.shim._FULL_DISK_S", 0.01)
+    assert Shim(tmp_path, "exit 3").wait()["code"] == 3
+
+
+def test_an_attempt_that_is_nobodys_has_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = records.claim
+
+    def full(path: str, record: records.Record) -> bool:
+        if path.endswith(".run"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return claim(path, record)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(records, "claim", full)
+        with pytest.raises(ValueError, match="Expecting value"):
+            Shim(tmp_path, "exit 3")
+    assert Shim(tmp_path, "exit 3").wait()["code"] == 3
+
+
+def test_kill_all_reaches_also_a_shim_that_somebody_stopped(tmp_path: Path) -> None:
+    shim = Shim(tmp_path, f"touch {tmp_path}/on; sleep 100")
+    until(tmp_path / "on")
+    os.kill(shim.pid, signal.SIGSTOP)
+    process = Process.find(shim.stem)
+    assert process is not None
+    process.kill()
+    process.close()
+    assert shim.wait()["signal"] == signal.SIGKILL
 
 
 def test_the_container_has_default_signals(tmp_path: Path) -> None:

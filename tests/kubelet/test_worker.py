@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -163,6 +164,8 @@ async def test_a_deleted_pod_gets_sigterm_and_may_finish(cluster: Cluster) -> No
 async def test_a_pod_that_ignores_sigterm_is_killed_after_its_grace(cluster: Cluster) -> None:
     await cluster.run(pod("p", "trap '' TERM; echo up; while :; do sleep 0.02; done", terminationGracePeriodSeconds=1))
     await cluster.until("p", running)
+    (log,) = cluster.data_dir.glob("pods/*/main/0.log")
+    await eventually(lambda: b"up" in log.read_bytes(), "it ignores SIGTERM from now on")
     seen: list[Any] = []
 
     async def watch() -> None:
@@ -293,7 +296,50 @@ async def test_after_a_stop_a_pod_that_may_restart_goes_on_at_the_next_start(clu
     assert [c["status"] for c in lost["status"]["conditions"] if c["type"] == "DisruptionTarget"] == ["True"]
     go.touch()
     found = await cluster.phase("again", "Succeeded")
+    assert status(found)["restartCount"] == 0
+    assert status(found)["containerID"].endswith("/1")
+
+
+async def test_stops_of_the_node_are_no_restarts_and_failures_are_also_after_another_start(cluster: Cluster) -> None:
+    fail, here = cluster.data_dir / "fail", cluster.data_dir / "here"
+    script = f"touch {here}; while [ ! -e {fail} ]; do sleep 0.02; done; rm {fail}; exit 3"
+    await cluster.run(pod("p", script, restartPolicy="OnFailure"))
+    for _ in range(2):
+        await eventually(here.exists, "it runs")
+        here.unlink()
+        await cluster.stop()
+        await cluster.start()
+    await eventually(here.exists, "it runs")
+    fail.touch()
+    await cluster.until("p", lambda p: status(p)["restartCount"] == 1, "restarted")
+    await cluster.until("p", running)
+    await cluster.crash()
+    await cluster.start()
+    found = await cluster.until("p", running)
     assert status(found)["restartCount"] == 1
+    assert status(found)["containerID"].endswith("/3")
+
+
+async def test_a_stop_ends_every_process_also_when_nothing_can_be_written_any_more(cluster: Cluster) -> None:
+    mark = f"1000.{os.getpid()}7"
+    await cluster.run(*(pod(name, f"sleep {mark} & wait") for name in ("a", "b")))
+    await eventually(lambda: len(processes(f"sleep\0{mark}")) == 2, "both run")
+    shutil.rmtree(cluster.data_dir / "pods")
+    await cluster.stop()
+    assert not processes(f"sleep\0{mark}")
+
+
+async def test_a_pod_whose_directory_can_not_be_made_yet_runs_once_it_can(cluster: Cluster) -> None:
+    pods = cluster.data_dir / "pods"
+    pods.rmdir()
+    pods.touch()
+    await cluster.run(pod("p", "true"))
+    await cluster.until("p", lambda p: "startTime" in p.get("status", {}), "seen")
+    found = await cluster.get("p")
+    assert found is not None
+    assert found["status"]["phase"] == "Pending"
+    pods.unlink()
+    await cluster.phase("p", "Succeeded")
 
 
 async def test_a_guardian_that_is_killed_takes_everything_with_it(cluster: Cluster) -> None:

@@ -56,6 +56,23 @@ async def test_wrong_types_are_refused_with_their_path(
     assert refused.value.code == code
 
 
+CUSTOM = {"metadata": {"name": "q"}, "spec": {"clusterQueu": "q", "stopPolicy": "No"}}
+
+
+async def test_a_strict_writer_of_a_custom_kind_is_told_of_unknown_fields_first(world: World) -> None:
+    with pytest.raises(ApiError, match=re.escape('strict decoding error: unknown field "spec.clusterQueu"')):
+        read(world, CUSTOM, "Strict", "LocalQueue")
+    with pytest.raises(ApiError, match="stopPolicy"):
+        read(world, CUSTOM, "Ignore", "LocalQueue")
+
+
+async def test_warnings_of_unknown_fields_come_with_a_refusal_too(world: World) -> None:
+    options = WriteOptions(field_validation="Warn")
+    with pytest.raises(ApiError, match="stopPolicy"):
+        incoming.read(world.target("LocalQueue"), CUSTOM, options)
+    assert options.warnings == ['unknown field "spec.clusterQueu"']
+
+
 async def test_the_place_of_an_object_is_that_of_the_request(world: World) -> None:
     obj = {"metadata": {}}
     incoming.check_place(world.target("ConfigMap", "a"), obj)

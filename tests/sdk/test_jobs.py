@@ -31,6 +31,22 @@ async def test_one_job_by_any_of_its_names(client: FakeClient, text: str) -> Non
     assert str(found) == "PyTorchJob default/bert"
 
 
+@pytest.mark.parametrize("text", ["wl/w", "Workload/w", "default/workloads/w"])
+async def test_a_workload_stands_for_its_job(client: FakeClient, text: str) -> None:
+    job = await make(client, "Job", "a")
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": "a", "uid": job["metadata"]["uid"], "controller": True}
+    await make(client, "Workload", "w", ownerReferences=[owner])
+    assert str(name_of(await find_job(client, text, "default"))) == "Job default/a"
+
+
+async def test_a_workload_that_is_not_there_or_has_no_job_is_said_so(client: FakeClient) -> None:
+    with pytest.raises(KumiError, match="no Workload 'w' in namespace 'default'"):
+        await find_job(client, "wl/w", "default")
+    await make(client, "Workload", "w")
+    with pytest.raises(KumiError, match="belongs to no job"):
+        await find_job(client, "wl/w", "default")
+
+
 async def test_two_kinds_of_one_name_must_be_told_apart(client: FakeClient) -> None:
     await make(client, "PyTorchJob", "bert")
     await make(client, "Job", "bert")

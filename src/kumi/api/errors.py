@@ -6,6 +6,7 @@ them: a request that can't be served. `ApiError.status()` is the `Status` object
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 from kumi.api.wire import JsonObject
@@ -49,9 +50,9 @@ class FieldError(NamedTuple):
         return f"{self.path}: {head}{': ' + shown if shown else ''}{': ' + self.detail if self.detail else ''}"
 
     def _shown(self) -> str:
-        if isinstance(self.value, bool):
-            return str(self.value).lower()
-        return f'"{self.value}"' if isinstance(self.value, str) else str(self.value)
+        if isinstance(self.value, str):
+            return f'"{self.value}"'
+        return json.dumps(self.value, separators=(",", ":"), default=str)
 
 
 class ApiError(KumiError):

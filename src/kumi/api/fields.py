@@ -243,14 +243,13 @@ class _Walk:
         return out
 
     def _repeats(self, shape: Shape, items: list[Any]) -> None:
-        seen: set[str] = set()
+        seen: set[tuple[tuple[str, Any], ...]] = set()
         for index, item in enumerate(items):
             if isinstance(item, dict):
-                own = {key: item[key] for key in shape.keys if key in item}
-                text = json.dumps(own, sort_keys=True)
-                if own and text in seen:
-                    self.errors.append(FieldError(self._text(index), "", "FieldValueDuplicate", own))
-                seen.add(text)
+                own = tuple((key, item[key]) for key in shape.keys if key in item)
+                if own and own in seen:
+                    self.errors.append(FieldError(self._text(index), "", "FieldValueDuplicate", dict(own)))
+                seen.add(own)
 
     def _wrong(self, shape: Shape, value: object) -> Any:
         """Notes a wrong type, and gives the zero value in its place."""

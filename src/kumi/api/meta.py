@@ -7,6 +7,7 @@ Times are RFC 3339 strings in whole seconds, as the API has them; `parse_time` g
 from __future__ import annotations
 
 import datetime as dt
+from functools import lru_cache
 
 from msgspec import Struct, field
 
@@ -116,7 +117,13 @@ def parse_time(text: str | None) -> int | None:
 
 def format_time(ms: int) -> str:
     """RFC 3339 in whole seconds, as Kubernetes' metav1.Time."""
-    return (EPOCH + dt.timedelta(seconds=ms // 1000)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return _format_second(ms // 1000)
+
+
+@lru_cache(maxsize=64)
+def _format_second(second: int) -> str:
+    """Hundreds of texts are of the same second: now."""
+    return (EPOCH + dt.timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def format_micro_time(ms: int) -> str:

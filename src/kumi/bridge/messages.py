@@ -5,6 +5,7 @@
     condition_reason(reason)       the word of the condition QuotaReserved=False, as Kueue's users know it
     record_to_json / _from_json    the decision record that the Workload's `status.decision` carries
     why(record, workload)          two lines: what it waits for; who is ahead and what would help
+    why_without_workload(job)      the same of a job that no queue has seen yet, or ever will
 
 Record     {layer, code, message, resource, flavor, where, podSet, need, have, pods, nodes, detail, permanent, position,
            ahead, holders, helps, others, time}. `need`, `have` and the amounts of holders are quantities as text;
@@ -18,6 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from kumi.api.errors import KumiError
+from kumi.api.kueue import QUEUE_LABEL
 from kumi.api.meta import format_time, parse_time
 from kumi.api.quantity import format_amount, parse_amount
 from kumi.api.wire import JsonObject
@@ -25,6 +27,9 @@ from kumi.engine.reasons import Ahead, Code, Reason, Record
 
 NAMES_AT_MOST = 3
 """how many others a sentence names before it counts the rest"""
+
+ONLY_POD_SET = "main"
+"""the name of the pod set of a job that has just one: nobody wrote it, and it says nothing"""
 
 SENTENCES: dict[Code, str] = {
     Code.INACTIVE: "the workload is deactivated (spec.active is false)",
@@ -35,19 +40,19 @@ SENTENCES: dict[Code, str] = {
     Code.CLUSTER_QUEUE_STOPPED: "ClusterQueue {where} is stopped by its stopPolicy",
     Code.FLAVOR_NOT_FOUND: "ClusterQueue {where} names ResourceFlavor {flavor}, which does not exist",
     Code.NAMESPACE_NOT_SELECTED: "the namespaceSelector of ClusterQueue {where} leaves this namespace out",
-    Code.BEHIND_HEAD: "ClusterQueue {where} is strict about its order and the workload at its head has to start first",
+    Code.BEHIND_HEAD: "ClusterQueue {where} is StrictFIFO, and the workload at its head has to start first",
     Code.RESOURCE_NOT_COVERED: "it needs {need}, and ClusterQueue {where} has no quota for {resource}",
     Code.FLAVOR_NOT_MATCHED: (
-        "the pods{of_pod_set} do not go with ResourceFlavor {flavor} of ClusterQueue {where} "
-        "(tolerations, node selector, affinity)"
+        "its pods{of_pod_set} do not match ResourceFlavor {flavor} of ClusterQueue {where} "
+        "(taints, node selector or affinity)"
     ),
     Code.OVER_QUOTA: "it needs {need}, more than the whole quota of {have} in ClusterQueue {where}{of_flavor}",
-    Code.QUOTA_IN_USE: "it needs {need}, and {have} of the quota is unused in ClusterQueue {where}{of_flavor}",
+    Code.QUOTA_IN_USE: "it needs {need}, and {have} of the quota {is_free} unused in ClusterQueue {where}{of_flavor}",
     Code.NO_NODES: "there is no node that takes new pods",
-    Code.NODE_TOO_SMALL: "one pod{of_pod_set} needs {need}, and the largest node that it may use{here} has {have}",
-    Code.NODE_NOT_MATCHED: "no node goes with the pods{of_pod_set} (tolerations, node selector, affinity)",
+    Code.NODE_TOO_SMALL: "one of its pods{of_pod_set} needs {need}, and the largest node that it may use{here} has {have}",
+    Code.NODE_NOT_MATCHED: "no node matches its pods{of_pod_set} (taints, node selector or affinity)",
     Code.CAPACITY_TOO_SMALL: "its pods{of_pod_set} need {need} together, and the nodes that they may use have {have} in all",
-    Code.NODES_FULL: "its pods{of_pod_set} need {need} together, and {have} is free on the nodes{unplaced}",
+    Code.NODES_FULL: "its pods{of_pod_set} need {need} together, and {have} {is_free} free on the nodes{unplaced}",
     Code.RESERVATION_LOST: "node {where}, which was kept for it, is gone or takes no pods",
     Code.GANG_INCOMPLETE: "its pods start together, and {pods} of them {are} not there yet",
 }
@@ -74,6 +79,11 @@ CONDITION_REASONS: dict[Code, str] = {
     Code.RESERVATION_LOST: "TopologyPlacementFailed",
     Code.GANG_INCOMPLETE: "TopologyPlacementFailed",
 }
+
+ENDS = ("Complete", "Succeeded", "Failed")
+"""the conditions of a job of any kind that has ended"""
+
+NOTHING_HELD = "no quota is held for it"
 
 EVICTIONS: dict[str, str] = {
     "ClusterQueueStopped": "Its ClusterQueue is drained by its stopPolicy.",
@@ -103,10 +113,17 @@ def sentence(reason: Reason) -> str:
         have=amount(reason.resource, reason.have) if reason.resource else "none",
         pods=missing,
         are="is" if missing == 1 else "are",
-        of_pod_set=f" of pod set {reason.pod_set}" if reason.pod_set else "",
+        is_free="are" if _counted_in_many(reason) else "is",
+        of_pod_set=f" of pod set {reason.pod_set}" if reason.pod_set not in ("", ONLY_POD_SET) else "",
         of_flavor=f", flavor {reason.flavor}" if reason.flavor else "",
         unplaced=f" ({missing} of them {'has' if missing == 1 else 'have'} no place)" if missing else "",
     )
+
+
+def _counted_in_many(reason: Reason) -> bool:
+    """Whether `have` takes a plural: things that are counted (GPUs, pods), and not just one of them."""
+    counted = "/" in reason.resource or reason.resource == "pods"
+    return counted and format_amount(reason.resource, reason.have) != "1"
 
 
 def condition_reason(reason: Reason) -> str:
@@ -189,13 +206,13 @@ def record_from_json(data: JsonObject) -> Record:
 
 
 def why(record: JsonObject | None, workload: JsonObject) -> tuple[str, str]:
-    """Two lines about a Workload (or about a job that has none): what it waits for with need and have; who is ahead, who
-    holds what it wants, and what would change the answer."""
+    """Two lines about a Workload: what it waits for with need and have; who is ahead, who holds what it wants, and what
+    would change the answer. About a job that has none: see why_without_workload."""
     status = workload.get("status") or {}
     conditions = {c.get("type"): c for c in status.get("conditions") or [] if c.get("status") == "True"}
     if "Finished" in conditions:
         ended = conditions["Finished"]
-        return f"it has finished: {ended.get('reason', '')}", str(ended.get("message") or "nothing is held for it")
+        return f"it has finished: {ended.get('reason', '')}", str(ended.get("message") or NOTHING_HELD)
     admission = status.get("admission") or {}
     if "Evicted" in conditions and admission:
         said = conditions["Evicted"]
@@ -206,19 +223,30 @@ def why(record: JsonObject | None, workload: JsonObject) -> tuple[str, str]:
     if admission:
         since = (conditions.get("QuotaReserved") or {}).get("lastTransitionTime") or "an unknown time"
         return (
-            f"it is admitted by ClusterQueue {admission.get('clusterQueue', '')} since {since}",
+            f"it was admitted by ClusterQueue {admission.get('clusterQueue', '')} at {since}",
             "nothing holds it back",
         )
     if record:
         return _waiting(record)
-    if workload.get("kind", "Workload") == "Workload":
-        return "it waits: nothing is decided about it yet", "is the scheduler running (kumi status)?"
-    if (workload.get("metadata", {}).get("labels") or {}).get("kueue.x-k8s.io/queue-name"):
+    return "it waits: nothing is decided about it yet", "is the scheduler running (kumi status)?"
+
+
+def why_without_workload(job: JsonObject, warning: str = "") -> tuple[str, str]:
+    """Two lines about a job that has no Workload. `warning`: the message of the last warning event about it."""
+    conditions = (job.get("status") or {}).get("conditions") or []
+    ended = next((c for c in conditions if c.get("status") == "True" and c.get("type") in ENDS), None)
+    if ended is not None:
+        return f"it has finished: {ended['type']}", str(ended.get("message") or NOTHING_HELD)
+    if (job.get("metadata", {}).get("labels") or {}).get(QUEUE_LABEL):
+        if warning:
+            return f"it waits: {_mid_sentence(warning.rstrip('.'))}", "its Workload is made when that is put right"
         return "it waits: its Workload is not made yet", "are the controllers running (kumi status)?"
-    return (
-        "no queue holds it back: it has no label kueue.x-k8s.io/queue-name",
-        "its pods start as soon as nodes have room",
-    )
+    spec = job.get("spec") or {}
+    by_kind = (("spec.suspend", spec), ("spec.runPolicy.suspend", spec.get("runPolicy") or {}))
+    field = next((name for name, holder in by_kind if holder.get("suspend")), "")
+    if field:
+        return f"it is suspended by hand: {field} is true", f"it starts when {field} is set to false"
+    return f"no queue holds it back: it has no label {QUEUE_LABEL}", "its pods start as soon as nodes have room"
 
 
 def _waiting(record: JsonObject) -> tuple[str, str]:

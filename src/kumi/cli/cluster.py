@@ -6,8 +6,9 @@
 
 Order of the start: the store (which locks the data directory), the API server, the loops, the nodes; what a client sees is
 complete from its first answer on, since the kubeconfig and server.json are written last. The stop goes the other way: nodes
-end their processes while the API still takes their last words.
-A loop that ends by an error ends the cluster: a half of one that still answers would be a lie.
+end their processes while the API still takes their last words, and server.json goes when nothing runs any more.
+A loop that ends by an error ends the cluster: a half of one that still answers would be a lie. So does a data directory that
+is removed or replaced below it: what would be acknowledged then is lost, and `kumi down` could not find what runs.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import asyncio
 import contextlib
 import logging
 import signal
-import uuid
 from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,7 @@ from kumi.kubelet.wait import INIT_COMMAND
 from kumi.registry.bootstrap import bootstrap
 from kumi.registry.local import LocalClient
 from kumi.registry.registry import Registry
+from kumi.registry.uids import Uids
 from kumi.runtime.client import Client
 from kumi.runtime.clock import RealClock
 from kumi.runtime.events import EventSink
@@ -57,6 +58,8 @@ GPU = "nvidia.com/gpu"
 PROCESS_NODE = "kumi.dev/process-node"
 """label of the nodes that a cluster on one machine makes for itself"""
 COMPACT_EVERY_S = 60.0
+LOOK_EVERY_S = 1.0
+"""Between two looks whether the data directory is still there."""
 KEEP_REVISIONS = 10_000
 """Writes that stay watchable: at ten a job, those of the last thousand jobs."""
 
@@ -97,7 +100,17 @@ async def serve(settings: Settings, on_ready: Callable[[str], None]) -> None:
         await asyncio.wait([stopped, failed], return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         if failed.done():
-            await failed
+            await _tell(failed)
+
+
+async def _tell(failed: asyncio.Task[None]) -> None:
+    """Raises what ended the loops: a KumiError alone is one line for people, anything else is told whole."""
+    try:
+        await failed
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) == 1 and isinstance(group.exceptions[0], KumiError):
+            raise group.exceptions[0] from None
+        raise
 
 
 @contextlib.asynccontextmanager
@@ -107,7 +120,8 @@ async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[N
     store = SqliteStore.open(settings.data_dir / "kumi.db")
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(store.close)
-        registry = Registry(store, scheme, clock.now_ms, lambda: str(uuid.uuid4()), [QueueHook()])
+        stack.callback(forget_instance, settings.data_dir)
+        registry = Registry(store, scheme, clock.now_ms, Uids(clock.now_ms), [QueueHook()])
         await bootstrap(registry)
         client: Client = LocalClient(registry)
         identity = Identity(settings.data_dir, clock.now_ms)
@@ -121,7 +135,6 @@ async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[N
         identity.write_kubeconfig(settings.data_dir / "kubeconfig", server.url)
         write_instance(settings.data_dir, server.url)
         (settings.data_dir / "port").write_text(str(server.port))
-        stack.callback(forget_instance, settings.data_dir)
         yield server.url, loops
 
 
@@ -153,7 +166,13 @@ async def _run_loops(client: Client, store: SqliteStore, settings: Settings) -> 
     for controller in all_controllers(JobSettings(init_command=INIT_COMMAND)):
         manager.add(controller)
     pumps = [Pump(make, around) for make in all_deciders()]
-    work: list[Coroutine[object, object, None]] = [informers.run(), events.run(), manager.run(), _compact(store)]
+    work: list[Coroutine[object, object, None]] = [
+        informers.run(),
+        events.run(),
+        manager.run(),
+        _compact(store),
+        _keep_watch(settings.data_dir / "kumi.db"),
+    ]
     async with asyncio.TaskGroup() as group:
         for one in [*work, *(pump.run() for pump in pumps)]:
             group.create_task(one)
@@ -166,6 +185,24 @@ async def _compact(store: SqliteStore) -> None:
             await store.compact_keep(KEEP_REVISIONS)
         except StoreFailed as failed:
             log.warning("old revisions are kept until the disk lets them go: %s", failed)
+
+
+async def _keep_watch(file: Path) -> None:
+    """KumiError once the file is no longer the one that it was."""
+    known = _which(file)
+    while True:
+        await asyncio.sleep(LOOK_EVERY_S)
+        if _which(file) != known:
+            raise KumiError(f"{file} was removed or replaced: stopping, since nothing can be kept any more")
+
+
+def _which(file: Path) -> tuple[int, int] | None:
+    """A file, told from every other that has or had its name; None: there is none."""
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 async def _run_nodes(client: Client, settings: Settings, stack: contextlib.AsyncExitStack) -> None:

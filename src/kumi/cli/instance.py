@@ -1,6 +1,8 @@
 """A running cluster as another process sees it: D/server.json says who serves the data directory D, and where.
 
-The file is a hint, never a lock (the store has that): a process id counts only if the process started when the file says.
+The file is a hint, never a lock (the store has that): a process id counts only together with when that process started, told
+in ticks since the machine's own start, which stay what they are when somebody sets the clock.
+A cluster that is starting or stopping serves nobody, but holds its store: `holder` finds it.
 """
 
 from __future__ import annotations
@@ -10,39 +12,41 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-import psutil
+from kumi.kubelet.records import Who, who_is
 
 
 class Instance(NamedTuple):
-    """Who serves a data directory: process, when that process started (seconds since the epoch), address."""
+    """Who serves a data directory, and at which address."""
 
-    pid: int
-    started_s: float
+    who: Who
     url: str
+
+    @property
+    def pid(self) -> int:
+        """The process."""
+        return self.who.pid
 
     def runs(self) -> bool:
         """Whether that very process is there (a zombie is not)."""
-        try:
-            process = psutil.Process(self.pid)
-            return abs(process.create_time() - self.started_s) < 1 and process.status() != psutil.STATUS_ZOMBIE
-        except psutil.Error:
-            return False
+        return self.who.runs()
 
 
 def write_instance(data_dir: Path, url: str) -> None:
     """Says that this process serves `data_dir`, atomically."""
-    instance = Instance(os.getpid(), psutil.Process().create_time(), url)
+    who = who_is(os.getpid())
+    assert who is not None
     path = data_dir / "server.json"
     temporary = path.with_suffix(".new")
-    temporary.write_text(json.dumps(instance._asdict()))
+    temporary.write_text(json.dumps({**who._asdict(), "url": url}))
     temporary.replace(path)
 
 
 def read_instance(data_dir: Path) -> Instance | None:
     """Who serves it now; None for nobody, whatever a crash left behind."""
     try:
-        instance = Instance(**json.loads((data_dir / "server.json").read_text()))
-    except (OSError, ValueError, TypeError):
+        said = json.loads((data_dir / "server.json").read_text())
+        instance = Instance(Who(said["pid"], said["ticks"], said["boot"]), said["url"])
+    except (OSError, ValueError, TypeError, KeyError):
         return None
     return instance if instance.runs() else None
 
@@ -50,3 +54,25 @@ def read_instance(data_dir: Path) -> Instance | None:
 def forget_instance(data_dir: Path) -> None:
     """Nobody serves it any more."""
     (data_dir / "server.json").unlink(missing_ok=True)
+
+
+def holder(data_dir: Path) -> Who | None:
+    """The process that has the store of `data_dir` open, whether it serves yet (or still) or not; None for nobody.
+
+    Found by what it has open, and not by trying its lock: who tries a lock keeps a cluster that starts from having it."""
+    lock = data_dir / "kumi.db.lock"
+    try:
+        pid = int(lock.read_text())
+        wanted = lock.stat()
+        who = who_is(pid)
+        descriptors = os.listdir(f"/proc/{pid}/fd")
+    except (OSError, ValueError):
+        return None
+    for descriptor in descriptors:
+        try:
+            found = os.stat(f"/proc/{pid}/fd/{descriptor}")
+        except OSError:
+            continue
+        if (found.st_dev, found.st_ino) == (wanted.st_dev, wanted.st_ino):
+            return who
+    return None

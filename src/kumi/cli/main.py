@@ -47,7 +47,8 @@ def cli() -> None:
 
 
 def main() -> None:
-    """The entry point: a KumiError is one clear line on standard error and exit status 1, never a traceback."""
+    """The entry point: what the world is to blame for is one clear line on standard error and exit status 1,
+    never a traceback."""
     from kumi.api.errors import KumiError
 
     try:
@@ -62,6 +63,9 @@ def main() -> None:
         sys.exit(1)
     except ConnectionError as error:
         click.echo(f"kumi: the cluster does not answer ({error}): is it up? `kumi status` tells", err=True)
+        sys.exit(1)
+    except OSError as error:
+        click.echo(f"kumi: {error.strerror or error}{f': {error.filename}' if error.filename else ''}", err=True)
         sys.exit(1)
 
 

@@ -72,10 +72,11 @@ def queue_row(queue: JsonObject) -> tuple[str, ...]:
 
 
 def workload_row(workload: JsonObject) -> tuple[str, ...]:
-    """namespace/name, queue, why."""
+    """namespace/kind/name of its job as `kumi why` takes it, queue, why."""
     meta = workload["metadata"]
-    message = condition(workload, "QuotaReserved").get("message", "")
-    return f"{meta['namespace']}/{meta['name']}", workload.get("spec", {}).get("queueName", ""), message
+    owner = next((o for o in meta.get("ownerReferences", []) if o.get("controller")), {"kind": "Workload", **meta})
+    name = f"{meta['namespace']}/{owner['kind'].lower()}/{owner['name']}"
+    return name, workload.get("spec", {}).get("queueName", ""), condition(workload, "QuotaReserved").get("message", "")
 
 
 def show(first: str, rows: list[tuple[str, ...]], others: tuple[str, ...]) -> None:

@@ -1,4 +1,8 @@
-"""`kumi submit SCRIPT`: a training job without YAML, followed to its end."""
+"""`kumi submit SCRIPT`: a training job without YAML, followed to its end.
+
+Words      Kumi's options may stand before or after SCRIPT; any other word after SCRIPT is the script's, as is everything
+           after `--`, which is how a script gets an option that Kumi has too.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 FIRST_RANK = "-master-0"
 
 
-@click.command("submit", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command("submit", context_settings={"ignore_unknown_options": True})
 @click.option("--queue", "-q", default="", help="The LocalQueue; none: it starts at once, unqueued.")
 @click.option("--workers", "-w", default=1, show_default=True, type=click.IntRange(1), help="How many ranks.")
 @click.option("--gpus", "-g", default=0, show_default=True, type=click.IntRange(0), help="GPUs of each rank.")
@@ -39,7 +43,12 @@ FIRST_RANK = "-master-0"
 @click.argument("args", nargs=-1, type=click.UNPROCESSED)
 def command(script: str, args: Sequence[str], env: Sequence[str], detach: bool, **options: str) -> None:
     """Run SCRIPT with ARGS on every rank of a PyTorchJob and follow it: why it waits, when it starts, the log of rank 0,
-    how it ends. The exit status is 0 when it succeeded. Ctrl-C stops following; the job goes on."""
+    how it ends. The exit status is 0 when it succeeded. Ctrl-C stops following; the job goes on.
+
+    Options may follow SCRIPT: kumi submit train.py --workers 4 --lr 0.1. What Kumi does not know goes to the script, and
+    so does everything after --."""
+    if script.startswith("-"):
+        raise click.NoSuchOption(script)
     kubeconfig, namespace = options.pop("kubeconfig"), options.pop("namespace")
     sys.exit(asyncio.run(_submit([script, *args], list(env), detach, kubeconfig, namespace, dict(options))))
 
@@ -47,6 +56,12 @@ def command(script: str, args: Sequence[str], env: Sequence[str], detach: bool, 
 def command_of(words: Sequence[str]) -> list[str]:
     """What every rank runs: a .py file under this machine's python3, anything else as it is."""
     return ["python3", *words] if words[0].endswith(".py") else list(words)
+
+
+def missing_script(command: Sequence[str]) -> str:
+    """The Python script that the command runs, where it is not there; "" for any other command."""
+    script = next((word for word in command[:2] if word.endswith(".py")), "")
+    return script if script and not os.path.isfile(script) else ""
 
 
 def environment_of(pairs: Sequence[str]) -> dict[str, str]:
@@ -85,6 +100,9 @@ async def _submit(
 
 
 async def _run(kumi: Kumi, job: TrainingJob, detach: bool) -> int:
+    missing = missing_script(job.command)
+    if missing:
+        click.echo(f"{missing} is not a file here: the job finds it only where its pods have one", err=True)
     name = await kumi.submit(job)
     click.echo(f"{name.kind.kind.lower()}/{name.name} created: {shlex.join(job.command)}", err=True)
     if detach:
@@ -93,7 +111,8 @@ async def _run(kumi: Kumi, job: TrainingJob, detach: bool) -> int:
     try:
         return await _follow(kumi, name)
     except asyncio.CancelledError:
-        click.echo(f"the job goes on; kumi why {name.name}, kubectl delete {name.kind.plural} {name.name}", err=True)
+        kind = name.kind.kind.lower()
+        click.echo(f"the job goes on: see kumi why {name.name}; end it: kubectl delete {kind} {name.name}", err=True)
         raise
 
 

@@ -150,7 +150,7 @@ class WorkloadController(Generic[J]):
         made = build(self._queued, job, found)
         made["metadata"]["finalizers"] = [workload_status.FINALIZER]
         note = Note(
-            about, "CreatedWorkload", f"Workload {made['metadata']['namespace']}/{made['metadata']['name']} is made"
+            about, "CreatedWorkload", f"Workload {made['metadata']['namespace']}/{made['metadata']['name']} is created"
         )
         return Outcome((Create(made),), (note,))
 

@@ -88,8 +88,6 @@ class State:
         """pending workloads that wait in no line, and why"""
         self.rested: dict[str, int] = {}
         """the back-off of each workload that is over"""
-        self.stranded: dict[str, str] = {}
-        """workloads one of whose pods finds its place lost -> the node"""
         self.records: dict[str, Record] = {}
         """what was last said of a pending workload, without its time"""
         self.refusals: dict[str, tuple[Reason, ...]] = {}
@@ -248,7 +246,7 @@ class State:
         self._unqueue(key)
         self._unindex(workload)
         self.journal.drop_all(key, self.workloads, self.assumed, self.stopping, self.rested, self.records)
-        self.journal.drop_all(key, self.stranded, self.untold, self.to_check, self.crowded)
+        self.journal.drop_all(key, self.untold, self.to_check, self.crowded)
         self.journal.put(self.gangs, key, None)
 
     def _unindex(self, workload: Workload) -> None:
@@ -328,7 +326,6 @@ class State:
         admission = self.holdings.drop(key)
         self.reservations.release(key, admission)
         self.journal.put(self.queues.freed, admission.cluster_queue, None)
-        self.journal.drop(self.stranded, key)
         self.journal.put(self.gangs, key, None)
 
     def _requeue(self, workload: Workload, pending: bool) -> None:

@@ -108,19 +108,26 @@ def _verdict(job: Job, plan: Plan, counted: Count, pods: Sequence[Pod], now_ms: 
     in_place = [restarts(p) for p in pods if p.status.phase in ("Running", "Pending")]
     restarted = sum(in_place) if plan.restart_policy == "OnFailure" else 0
     if counted.failed > plan.backoff_limit or restarted >= max(plan.backoff_limit, 1):
-        tries = f"{counted.failed} pods failed" if counted.failed > plan.backoff_limit else f"{restarted} restarts"
-        return Verdict(False, "BackoffLimitExceeded", f"{tries}, the backoff limit is {plan.backoff_limit}")
+        failed = _counted_as(counted.failed, "pod") + " failed"
+        tries = failed if counted.failed > plan.backoff_limit else _counted_as(restarted, "restart")
+        return Verdict(False, "BackoffLimitExceeded", f"{tries}: the backoff limit is {plan.backoff_limit}")
     deadline = _deadline_ms(job)
     if deadline is not None and now_ms >= deadline and not plan.suspended:
         limit = job.spec.active_deadline_seconds
-        return Verdict(False, "DeadlineExceeded", f"active for longer than its deadline of {limit} s")
+        return Verdict(False, "DeadlineExceeded", f"The job was active for longer than its deadline of {limit} s")
     if plan.completions is None:
         done = counted.succeeded > 0 and not any(is_live(p) for p in pods)
     else:
         done = counted.succeeded >= plan.completions
     if done:
-        return Verdict(True, "CompletionsReached", f"{counted.succeeded} pods succeeded, as many as it needs")
+        return Verdict(
+            True, "CompletionsReached", f"{_counted_as(counted.succeeded, 'pod')} succeeded, as many as the job needs"
+        )
     return None
+
+
+def _counted_as(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _deadline_ms(job: Job) -> int | None:
@@ -177,7 +184,7 @@ def _suspend(job: Job, plan: Plan, counted: Count, pods: Sequence[Pod], now_ms: 
     live = [p for p in pods if is_live(p)]
     status = _counted(job.status, plan, counted, pods, Moves())
     status.start_time = None
-    said = [] if is_true(job.status.conditions, "Suspended") else [Said("Suspended", "the job is suspended")]
+    said = [] if is_true(job.status.conditions, "Suspended") else [Said("Suspended", "The job is suspended")]
     status.conditions = _with(status.conditions, "Suspended", "True", "JobSuspended", "The job is suspended", now_ms)
     return Sync(
         alter=(*(released(p) for p in counted.release), *(released(p) for p in live if is_tracked(p))),
@@ -194,7 +201,7 @@ def _run(job: Job, plan: Plan, counted: Count, pods: Sequence[Pod], now_ms: int)
     if is_true(job.status.conditions, "Suspended"):
         status.conditions = _with(status.conditions, "Suspended", "False", "JobResumed", "The job is resumed", now_ms)
         status.start_time = format_time(now_ms)
-        said.append(Said("Resumed", "the job is resumed"))
+        said.append(Said("Resumed", "The job is resumed"))
     if status.start_time is None:
         status.start_time = format_time(now_ms)
     strays = [p for p in pods if is_live(p) and not is_tracked(p) and p not in todo.remove]

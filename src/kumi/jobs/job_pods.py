@@ -6,7 +6,7 @@ The rule   wanted = parallelism, at most what is left to complete; a work queue 
 Who goes   duplicates and indexes out of range first; then unscheduled before scheduled, pending before running, not
            ready before ready, younger before older, then by name.
 Pace       After n failures in a row the next pods wait min(10 s x 2^(n-1), 6 min) from the last failure; a success ends
-           the row.
+           the row. A pod that failed by no doing of its own is no failure.
 Names      `<job>-<index>-<5 letters>`, or `<job>-<5 letters>`: the letters come from a digest of (job uid, index, n) with
            the smallest n whose name no pod of the Job has. So a creation that is repeated because the view did not show
            its pod yet finds the name taken and makes no second pod.
@@ -25,7 +25,7 @@ from kumi.api.meta import parse_time
 from kumi.api.wire import JsonObject
 from kumi.jobs.job_plan import INDEX_KEY, Plan, index_of
 from kumi.jobs.job_tracking import FINALIZER, Count
-from kumi.jobs.templates import FINISHED, is_live, is_ready, pod_of
+from kumi.jobs.templates import FINISHED, is_disrupted, is_live, is_ready, pod_of
 
 KIND = ("batch/v1", "Job")
 NAME_LABEL = "batch.kubernetes.io/job-name"
@@ -105,7 +105,8 @@ def _missing_indexes(plan: Plan, count: Count, held: Sequence[Pod], missing: int
 def _backoff_ends_ms(pods: Sequence[Pod]) -> int:
     """When the wait after the newest run of failures is over; 0 when there is none."""
     last_success = max((_ended_ms(p) for p in pods if p.status.phase == "Succeeded"), default=-1)
-    failures = [t for t in (_ended_ms(p) for p in pods if p.status.phase == "Failed") if t > last_success]
+    failed = [p for p in pods if p.status.phase == "Failed" and not is_disrupted(p)]
+    failures = [t for t in map(_ended_ms, failed) if t > last_success]
     if not failures:
         return 0
     delay = BACKOFF_AT_MOST_MS if len(failures) > 6 else min(BACKOFF_MS * 2 ** (len(failures) - 1), BACKOFF_AT_MOST_MS)

@@ -38,7 +38,7 @@ from kumi.api.wire import JsonObject
 from kumi.jobs import gang
 from kumi.jobs.base import Alteration, Children, J, Removal, Said, Settings, Sync
 from kumi.jobs.status import status_patch
-from kumi.jobs.templates import FINISHED, is_live, restarts
+from kumi.jobs.templates import FINISHED, is_disrupted, is_live, restarts
 from kumi.jobs.training import CLEAN_POD_POLICY, OPERATOR, Replica, Training, TrainingKind
 from kumi.jobs.training_conditions import with_condition
 from kumi.jobs.training_replicas import Roll, call_roll, replica_of
@@ -215,16 +215,20 @@ def _bring_about(draft: Draft, there: Iterable[Object], wanted: Iterable[JsonObj
 
 
 def _retry(draft: Draft, roll: Roll, replica: Replica) -> None:
-    """Failed pods of one type: tried again, or the end of the job."""
+    """Failed pods of one type: tried again, or the end of the job. One that failed by no doing of its own is made again
+    whatever the policy says, and no word is lost about it."""
     for pod, code in roll.failed.get(replica.type, ()):
         name = pod.metadata.name
+        if is_disrupted(pod):
+            draft.remove.append(pod)
+            continue
         if replica.restart_policy == "Never":
             continue
         if replica.restart_policy == "ExitCode" and code is not None and code < 128:
             draft.condition("Failed", f"{draft.name} has failed: {name} exited with code {code}, which is permanent")
             continue
         draft.remove.append(pod)
-        draft.condition("Restarting", f"{draft.name} is restarting: {name} failed and is made anew")
+        draft.condition("Restarting", f"{draft.name} is restarting: {name} failed and is created again")
 
 
 def _judge(draft: Draft, kind: TrainingKind[J], training: Training[J], roll: Roll) -> None:
@@ -243,7 +247,7 @@ def _judge(draft: Draft, kind: TrainingKind[J], training: Training[J], roll: Rol
             return
         if counts.failed == 0 or replica.count <= counts.succeeded + counts.active:
             continue
-        shown = f"{counts.failed} of {replica.count} {replica.type} replicas have failed"
+        shown = f"{counts.failed} of {replica.count} {replica.type} replicas failed"
         if replica.restart_policy != "Never":
             draft.condition("Restarting", f"{draft.name} is restarting: {shown}")
         elif not is_true(status.conditions, "Failed"):
@@ -259,7 +263,7 @@ def _limit(training: Training[J], children: Children, now_ms: int) -> str:
         restarting = {r.type for r in training.replicas if r.restart_policy in RESTARTING_POLICIES}
         running = [p for p in children.pods if p.status.phase == "Running"]
         again = sum(restarts(p) for p in running if replica_of(p, training) in restarting)
-        failed = sum(p.status.phase == "Failed" for p in children.pods)
+        failed = sum(p.status.phase == "Failed" and not is_disrupted(p) for p in children.pods)
         new_failure = failed > sum(r.failed for r in status.replica_statuses.values())
         active = sum(is_live(p) for p in children.pods)
         at_once = policy.backoff_limit == 0 and active != training.total and new_failure

@@ -40,6 +40,8 @@ def to_json(value: object) -> object:
 
 def status_patch(old: View, new: View) -> JsonObject | None:
     """The JSON merge patch (RFC 7396) from `old` to `new`; None when they are the same."""
+    if old == new:
+        return None
     before, after = to_json(old), to_json(new)
     assert isinstance(before, dict)
     assert isinstance(after, dict)

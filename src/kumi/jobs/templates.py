@@ -42,6 +42,12 @@ def is_ready(pod: Pod) -> bool:
     return any(c.type == "Ready" and c.status == "True" for c in pod.status.conditions)
 
 
+def is_disrupted(pod: Pod) -> bool:
+    """Whether it failed by no doing of its own: its node stopped or went away, or it was evicted (DisruptionTarget)."""
+    marks = (c for c in pod.status.conditions if c.type == "DisruptionTarget" and c.status == "True")
+    return pod.status.phase == "Failed" and any(marks)
+
+
 def restarts(pod: Pod) -> int:
     """How often the kubelet started a container of the pod again."""
     return sum(c.restart_count for c in (*pod.status.init_container_statuses, *pod.status.container_statuses))

@@ -4,7 +4,8 @@ The rule   for each replica type, each index below its count: a pod `<job>-<type
            name, which selects it by the four labels and shows the main container's ports.
            A pod or service at an index beyond the count, or of a type that the job no longer has, goes.
 Counts     from zero at each look: Running is active, or failed when it is being deleted; Succeeded, Failed; Pending and
-           Unknown count nowhere; pods that go count nowhere.
+           Unknown count nowhere; pods that go count nowhere, nor do those that failed by no doing of their own (condition
+           DisruptionTarget): an eviction uses up no retry.
 Policy     a pod's restartPolicy is its type's, except ExitCode, which is Never to the kubelet; the template's own is
            overwritten with a warning.
 Source     Kubeflow training operator 1.9.
@@ -21,7 +22,7 @@ from kumi.api.meta import Object, owner_reference
 from kumi.api.wire import JsonObject
 from kumi.jobs import gang
 from kumi.jobs.base import Children, J, Said, Settings
-from kumi.jobs.templates import pod_of
+from kumi.jobs.templates import is_disrupted, pod_of
 from kumi.jobs.training import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE, Replica, Training, TrainingKind, main_container
 
 
@@ -85,7 +86,7 @@ def _count(counts: ReplicaStatus, pod: Pod) -> None:
         counts.active += 1
     elif phase == "Succeeded":
         counts.succeeded += 1
-    elif phase in ("Failed", "Running"):
+    elif phase in ("Failed", "Running") and not is_disrupted(pod):
         counts.failed += 1
 
 

@@ -53,10 +53,18 @@ STREAMED_FROM = 512 * 1024
 
 
 class HttpClient:
-    """See the module. `sleep` waits between tries, in seconds."""
+    """See the module. `sleep` waits between tries, in seconds. `strict`: objects with unknown fields are refused (kubectl's
+    --validate=strict); otherwise the server drops these fields."""
 
-    def __init__(self, config: Config, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        config: Config,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        *,
+        strict: bool = False,
+    ) -> None:
         self.config = config
+        self._validation = _query(fieldValidation="Strict" if strict else "")
         self._sleep = sleep
         self._session: aiohttp.ClientSession | None = None
         self._contexts: dict[tuple[bytes, bytes], ssl.SSLContext] = {}
@@ -112,9 +120,8 @@ class HttpClient:
             kind = SCHEME.of_object(obj)
             if kind is None:
                 raise KumiError(f"{obj.get('apiVersion')} {obj.get('kind')}: this kind is not known")
-            version = str(obj["apiVersion"]).rpartition("/")[2]
-            path = object_path(kind, namespace if kind.namespaced else "", version=version)
-        return await self.request("POST", path, body=obj)
+            path = object_path(kind, namespace if kind.namespaced else "", version=_version(obj))
+        return await self.request("POST", path, body=obj, query=self._validation)
 
     async def patch(
         self,
@@ -126,9 +133,9 @@ class HttpClient:
         type: PatchType = "merge",
         subresource: str = "",
     ) -> JsonObject:
-        """See Writer."""
-        path = object_path(kind, namespace, name, subresource)
-        return await self.request("PATCH", path, body=body, content_type=PATCH_TYPES[type])
+        """See Writer. A body that says its apiVersion is sent to, and answered in, that version."""
+        path = object_path(kind, namespace, name, subresource, version=_version(body))
+        return await self.request("PATCH", path, body=body, content_type=PATCH_TYPES[type], query=self._validation)
 
     async def delete(
         self,
@@ -288,6 +295,11 @@ def object_path(kind: Kind, namespace: str = "", name: str = "", subresource: st
         parts += ["namespaces", namespace]
     parts += [part for part in (kind.plural, name, subresource) if part]
     return "/" + "/".join(quote(part, safe="") for part in parts)
+
+
+def _version(body: object) -> str:
+    """The version that an object is written in; "" where it does not say."""
+    return str(body.get("apiVersion") or "").rpartition("/")[2] if isinstance(body, dict) else ""
 
 
 def error_from_answer(code: int, body: bytes, headers: Mapping[str, str]) -> ApiError:

@@ -16,6 +16,7 @@ import asyncio
 import contextlib
 import logging
 import shutil
+import time
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -28,17 +29,19 @@ from kumi.kubelet import hosts, volumes
 from kumi.kubelet.addresses import Addresses, Block, hold_block
 from kumi.kubelet.environment import Sources
 from kumi.kubelet.feed import Change, follow
-from kumi.kubelet.pod_record import PodRecord, load
+from kumi.kubelet.pod_record import PodRecord, load, save
 from kumi.kubelet.pod_state import FINAL
 from kumi.kubelet.ports import Group, Ports, ephemeral_range, port_range
 from kumi.kubelet.process import Launcher, Process, stems, sweep
 from kumi.kubelet.settings import MachineSettings
 from kumi.runtime.client import Client
-from kumi.runtime.clock import Clock
+from kumi.runtime.clock import Clock, RealClock
 from kumi.runtime.events import EventSink
 
 LOG = logging.getLogger(__name__)
 _HOSTS_DELAY_S = 0.02
+_DEATH_S = 5.0
+"""how long a killed container may take to be dead"""
 
 
 class Member(Protocol):
@@ -157,7 +160,7 @@ class Machine:
         return Sources(found_maps, found_secrets)
 
     def pod_here(self, pod: JsonObject, address: str, home: Path) -> None:
-        """A pod of this machine has its address: its name resolves from now on."""
+        """A pod of this machine has its address: its name resolves once the hosts files are written."""
         named = hosts.named_pod(pod, address)
         uid = pod["metadata"]["uid"]
         aliases = hosts.alias_lines(pod)
@@ -165,7 +168,6 @@ class Machine:
             own = f"{address} {named.hostname}\n{aliases}"
             self._own_hosts[uid] = _OwnHosts(home / ".hosts", named.namespace, own)
         self.names.put_pod(uid, named)
-        self._write_shared(named.namespace)
         if uid in self._own_hosts:
             self._write_own(self._own_hosts[uid])
         self._names_changed()
@@ -187,8 +189,11 @@ class Machine:
         return own.path if own else self.settings.data_dir / "network" / f"{namespace}.hosts"
 
     def write_hosts(self) -> None:
-        """Brings the hosts files of all namespaces that changed up to date."""
-        self._hosts_timer = None
+        """Brings the hosts files of all namespaces that changed up to date: soon after a change, and before a container
+        starts, so that pods that come together are written together."""
+        if self._hosts_timer is not None:
+            self._hosts_timer.cancel()
+            self._hosts_timer = None
         for namespace in self.names.take_stale():
             self._write_shared(namespace)
             for own in list(self._own_hosts.values()):
@@ -316,7 +321,29 @@ def kill_below(home: Path) -> None:
 
 
 def kill_everything(data_dir: Path) -> None:
-    """Kills every container of a data directory whose Kumi is gone. For `kumi down`."""
-    with contextlib.suppress(FileNotFoundError):
-        for home in sorted((data_dir / "pods").iterdir()):
-            kill_below(home)
+    """Kills every container of a data directory whose Kumi is gone, and returns when they are dead (or do not die). It is
+    noted that they did not end by themselves, as when a node stops: jobs go on at the next start. For `kumi down`."""
+    pods = data_dir / "pods"
+    homes = sorted(pods.iterdir()) if pods.is_dir() else []
+    for home in homes:
+        record = load(home)
+        if record is not None and not record.halted_ms:
+            record.halted_ms = RealClock().now_ms()
+            with contextlib.suppress(OSError):
+                save(home, record)
+        kill_below(home)
+    guardians = [shim for home in homes for shim in _guardians(home)]
+    end = time.monotonic() + _DEATH_S
+    while any(shim.who.runs() for shim in guardians) and time.monotonic() < end:
+        time.sleep(0.01)
+    for shim in guardians:
+        shim.destroy()
+        shim.close()
+    while pods.is_dir() and sweep(f"{pods}/") and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def _guardians(home: Path) -> list[Process]:
+    """The shims that run in a pod's directory."""
+    found = [Process.find(stem) for container in home.iterdir() if container.is_dir() for stem in stems(container)]
+    return [process for process in found if process is not None]

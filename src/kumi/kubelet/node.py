@@ -3,7 +3,8 @@
     node = ProcessNode(name, settings, machine);  await node.start();  ...  await node.stop()
 
 Life       start: the Node object is made or brought up to date, Ready; the machine's watch brings its pods. A Lease tells
-           every heartbeat_ms that it lives; the Node's status is written only when it changes.
+           every heartbeat_ms that it lives; the Node's status is written only when it changes, or when others hold the
+           node for dead (the machine slept, say) or have removed it: it lives, and says so.
            stop: every container gets SIGTERM and its grace, then the node is not Ready. What a pod was doing is not over:
            at the next start it is run again where its restart policy lets it.
 A pod      that is new is admitted (admission.py) and gets an address, devices and a worker; one that is over already
@@ -201,16 +202,33 @@ class ProcessNode:
     # the node itself
 
     async def _register(self) -> None:
+        """Makes the Node, or brings it up to date."""
         node, kind = self._object(ready=True), self.machine.kinds.of(Node)
         try:
             standing = await self.machine.client.create(node)
         except ApiError as error:
             if error.reason != "AlreadyExists":
                 raise
-            await self.machine.client.patch(kind, "", self.name, {"metadata": {"labels": node["metadata"]["labels"]}})
-            standing = {}
-        if standing.get("status", {}).get("conditions") != node["status"]["conditions"]:
-            await self.machine.client.patch(kind, "", self.name, {"status": node["status"]}, subresource="status")
+            labels = {"metadata": {"labels": node["metadata"]["labels"]}}
+            standing = await self.machine.client.patch(kind, "", self.name, labels)
+        offers = (standing.get("status") or {}).get("capacity") or {}
+        gone = {resource: None for resource in offers if resource not in self._offered}
+        offered = {**self._offered, **gone}
+        status = {**node["status"], "capacity": offered, "allocatable": offered}
+        await self.machine.client.patch(kind, "", self.name, {"status": status}, subresource="status")
+
+    async def _say_living(self) -> None:
+        """Registers it again if it is gone from the API or is said not to be ready."""
+        try:
+            node = await self.machine.client.get(self.machine.kinds.of(Node), "", self.name)
+        except ApiError as error:
+            if error.code != 404:
+                raise
+            node = {}
+        conditions = (node.get("status") or {}).get("conditions") or []
+        if not self._stopping and not any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
+            LOG.info("node %s is said to be gone or not ready: registering it again", self.name)
+            await self._register()
 
     async def _say_stopped(self) -> None:
         status = {"conditions": self._conditions(ready=False)}
@@ -223,6 +241,7 @@ class ProcessNode:
     async def _beat(self) -> None:
         while True:
             await self._renew()
+            await self._try(self._say_living())
             await self.machine.clock.sleep_ms(self._settings.heartbeat_ms)
 
     async def _renew(self) -> None:

@@ -19,7 +19,8 @@ from kumi.kubelet.devices import Given
 class PodRecord(msgspec.Struct, kw_only=True):
     """Of one pod. `port`: what stands in for the injected `group_port` of the job `group`, 0 for none.
 
-    `halted_ms`: when the node last stopped with the pod alive; what ended since then did not end by itself."""
+    `halted_ms`: when the node last stopped with the pod alive; what ended since then did not end by itself.
+    `cut_short`: container -> attempts that did not."""
 
     node: str
     namespace: str
@@ -34,6 +35,7 @@ class PodRecord(msgspec.Struct, kw_only=True):
     places: dict[str, str] = {}
     prepared: bool = False
     halted_ms: int = 0
+    cut_short: dict[str, list[int]] = {}
 
 
 def home_of(data_dir: Path, pod: JsonObject) -> Path:

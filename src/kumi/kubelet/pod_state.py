@@ -97,12 +97,14 @@ class Unprepared:
 
 @dataclass(frozen=True)
 class Found:
-    """After a restart: the last attempt of a container, running or (an Exited follows) ended meanwhile."""
+    """After a restart: the last attempt of a container, running or (an Exited follows) ended meanwhile. `cut_short`: how many
+    attempts before it were lost."""
 
     container: str
     attempt: int
     started_ms: int
     previous: Exit | None = None
+    cut_short: int = 0
 
 
 @dataclass(frozen=True)
@@ -196,7 +198,8 @@ Order: TypeAlias = Prepare | Start | Stop | Gone
 
 @dataclass
 class ContainerLife:
-    """One container. `exits`: the last two; `runs`: attempts that began."""
+    """One container. `exits`: the last two; `runs`: attempts that began; `cut_short`: those of them that were lost and that
+    another attempt has followed."""
 
     name: str
     role: Role
@@ -206,10 +209,16 @@ class ContainerLife:
     exits: list[Exit] = field(default_factory=list)
     waiting: tuple[str, str] = ("", "")
     due_ms: int = 0
+    cut_short: int = 0
     crashes: int = 0
     refusals: int = 0
     told: str = ""
     """the hardest signal this attempt was sent: "", term, kill"""
+
+    @property
+    def restarts(self) -> int:
+        """How often it ran again by its own doing: what the node cut short is nobody's failure, and uses up no retry."""
+        return max(self.runs - 1 - self.cut_short, 0)
 
     @property
     def last_exit(self) -> Exit | None:
@@ -257,6 +266,12 @@ class PodLife:
     def alive(self) -> bool:
         """Whether there is, or may be, a process."""
         return any(c.stage in LIVE for c in self.containers.values())
+
+    @property
+    def begins(self) -> bool:
+        """Whether it is on its way to its first process, and nothing else can be told of it."""
+        quiet = self.phase == "Pending" and self.ending is None and not self.trouble
+        return quiet and not any(c.runs or c.exits or c.waiting[0] for c in self.containers.values())
 
     @property
     def halted(self) -> bool:
@@ -319,19 +334,23 @@ class PodLife:
             return
         if isinstance(event, Found):
             self._prepared = True
-            container.runs, container.crashes = event.attempt + 1, event.attempt
+            container.runs, container.cut_short = event.attempt + 1, event.cut_short
+            container.crashes = event.attempt - event.cut_short
             container.started_ms = event.started_ms
             container.exits = [event.previous] if event.previous else []
             _move(container, "found", Stage.RUNNING)
         elif not self._is_news(container, event):
             return
         elif isinstance(event, Started):
+            _follows(container)
             container.runs, container.started_ms, container.refusals = event.attempt + 1, event.started_ms, 0
             container.told = ""
             _move(container, "started", Stage.RUNNING)
         elif isinstance(event, Refused):
             self._refused(container, event, now_ms)
         else:
+            if container.stage is Stage.STARTING:
+                _follows(container)
             container.runs = event.attempt + 1
             container.exits = [*container.exits[-1:], event.exit]
             self._exited(container, event.exit)
@@ -477,6 +496,12 @@ class PodLife:
 NODE_STOPPED = "Terminated"
 """reason of a pod that its node cut short and that may not run again"""
 _NEVER = 1 << 62
+
+
+def _follows(container: ContainerLife) -> None:
+    """Another attempt begins; was the last one lost?"""
+    last = container.last_exit
+    container.cut_short += int(last is not None and last.lost)
 
 
 def _move(container: ContainerLife, word: str, to: Stage) -> None:

@@ -8,7 +8,7 @@ The rule:
     state                 RUNNING running; an attempt that ended terminated; else waiting with PodInitializing (init
                           containers to come), ContainerCreating, CrashLoopBackOff, or what refused the start
     lastState             the attempt before
-    restartCount          attempts that began, less one
+    restartCount          attempts that began, less one and less those that the node itself cut short
 Why        every word here is matched by somebody's script: they are Kubernetes' own.
 Cost       O(containers + conditions).
 Source     Kubernetes: pod life cycle (phase, conditions, container states).
@@ -87,7 +87,7 @@ def _container(container: ContainerLife, life: PodLife, spec: JsonObject, uid: s
         "imageID": "",
         "ready": is_ready(container),
         "started": container.stage is Stage.RUNNING,
-        "restartCount": max(container.runs - 1, 0),
+        "restartCount": container.restarts,
         "state": {},
         "lastState": {},
     }

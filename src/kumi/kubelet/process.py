@@ -96,8 +96,9 @@ class Process:
         self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """SIGKILL to everything below the shim."""
+        """SIGKILL to everything below the shim, also if somebody has stopped the shim (SIGSTOP)."""
         self._signal(shim.KILL_ALL)
+        self._signal(signal.SIGCONT)
 
     def destroy(self) -> None:
         """SIGKILL to the shim itself, for one that does not answer; sweep afterwards."""

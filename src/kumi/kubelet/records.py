@@ -63,7 +63,7 @@ def who_is(pid: int) -> Who | None:
 
 
 def write(path: str | os.PathLike[str], record: Record) -> None:
-    """Makes or replaces a record as a whole: a reader sees the old one or the new one."""
+    """Makes or replaces a record as a whole: a reader sees the old one or the new one. OSError: it is still the old one."""
     temporary = f"{os.fspath(path)}.{os.getpid()}.new"
     _dump(temporary, record)
     os.replace(temporary, path)
@@ -71,6 +71,8 @@ def write(path: str | os.PathLike[str], record: Record) -> None:
 
 def claim(path: str | os.PathLike[str], record: Record) -> bool:
     """Makes a record unless there is one; of several that try, exactly one succeeds."""
+    if os.path.exists(path):
+        return False  # which can be told on a full disk, too
     temporary = f"{os.fspath(path)}.{os.getpid()}.new"
     _dump(temporary, record)
     try:
@@ -95,7 +97,13 @@ def read(path: str | os.PathLike[str]) -> Record | None:
 
 def _dump(path: str, record: Record) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    text = json.dumps(record).encode()
     try:
-        os.write(descriptor, json.dumps(record).encode())
+        while text:
+            text = text[os.write(descriptor, text) :]
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        raise
     finally:
         os.close(descriptor)

@@ -37,6 +37,7 @@ LINE_BYTES = 16 * 1024
 START_ERROR_CODE = 128
 """exit code of a container that could not be started, as container runtimes have it"""
 _CHUNK = 1 << 16
+_FULL_DISK_S = 0.5
 _HANDLED = (signal.SIGCHLD, signal.SIGTERM, KILL_ALL)
 
 
@@ -105,8 +106,10 @@ def run(request: Request, report: int) -> NoReturn:
     except BaseException as error:
         _kill_all_below()
         now_ms = time.time_ns() // 1_000_000
+        # An attempt that is nobody's has no end either: the next one of that number is to tell its own.
         with contextlib.suppress(OSError):
             message = f"the shim failed: {error!r}"
+            os.stat(f"{request.stem}.run")
             records.claim(f"{request.stem}.exit", _exit(137, 0, "ContainerStatusUnknown", message, now_ms, now_ms))
         code = 1
     finally:
@@ -130,6 +133,8 @@ class _Shim:
         assert me is not None
         self._started_ms = time.time_ns() // 1_000_000
         who = {"pid": me.pid, "ticks": me.ticks, "boot": me.boot, "started_ms": self._started_ms}
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(os.path.dirname(self._request.stem))  # and not the pod's: where that is gone, nothing may start
         if not records.claim(f"{self._request.stem}.run", who):
             self._tell({"taken": True})
             return
@@ -164,7 +169,15 @@ class _Shim:
         os.close(self._report)
 
     def _ended(self, record: records.Record) -> None:
-        records.claim(f"{self._request.stem}.exit", record)
+        """Says how it ended; on a full disk as soon as there is room, since nobody else knows."""
+        while True:
+            try:
+                records.claim(f"{self._request.stem}.exit", record)
+                return
+            except OSError as error:
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                    raise
+            time.sleep(_FULL_DISK_S)
 
     def _start(self) -> tuple[int, int, str]:
         """Forks the container: (its stdout, its stderr, why it could not be started or "")."""

@@ -6,8 +6,9 @@
     order Gone      after the last status is written, the pod is deleted from the API
 
 Status     written by one task at a time: always the newest, never one that the API has already; one that is not final
-           waits a moment (status_delay_ms) for what follows it. It is conditional on the pod as last seen: on a conflict
-           the pod is read again. A pod that is gone, or another of the same name, is left alone.
+           waits a moment (status_delay_ms) for what follows it, and up to BEGIN_MS for the first process. It is
+           conditional on the pod as last seen: on a conflict the pod is read again. A pod that is gone, or another of
+           the same name, is left alone.
 Restart    `adopt` takes over what the record says; what ran goes on, and what ended meanwhile is told as if just now.
 """
 
@@ -62,6 +63,7 @@ from kumi.runtime.reconcile import Note
 
 LOG = logging.getLogger(__name__)
 ANSWER_MS = 5_000
+BEGIN_MS = 500
 _FIRST_PAUSE_MS, _LONGEST_PAUSE_MS = 100, 5_000
 
 
@@ -99,6 +101,7 @@ class PodWorker:
         self._alarm: asyncio.Task[None] | None = None
         self._written: JsonObject | None = None
         self._in_api, self._delete_at_last, self._over_told = True, False, False
+        self._laid_out = False
 
     @property
     def uid(self) -> str:
@@ -117,9 +120,12 @@ class PodWorker:
 
     def begin(self) -> None:
         """A new pod."""
-        self._home.mkdir(parents=True, exist_ok=True)
-        pod_record.save(self._home, self._record)
-        self._machine.pod_here(self._pod, self._record.address, self._home)
+        self._record.prepared = not (self._has_volumes or self._note())
+        try:
+            self._lay_out()
+        except OSError as error:
+            self._hear(self._removal() or self._unprepared(error))
+            return
         self._hear(self._removal() or Tick())
 
     def adopt(self) -> None:
@@ -128,8 +134,8 @@ class PodWorker:
         found: list[Event] = [Prepared()] if self._record.prepared else []
         for name in self._life.containers:
             found += self._find(name)
-        self._record.halted_ms = 0
-        pod_record.save(self._home, self._record)
+        self._laid_out = True
+        self._halted_at(0)
         self._hear_all([*found, self._removal() or Tick()])
 
     def changed(self, pod: JsonObject) -> None:
@@ -154,8 +160,7 @@ class PodWorker:
         """The node stops."""
         if self._life.over:
             return
-        self._record.halted_ms = self._now()
-        pod_record.save(self._home, self._record)
+        self._halted_at(self._now())
         self._hear(Halt(min(self._life.plan.grace_ms, self._machine.settings.stop_grace_ms)))
 
     @property
@@ -185,7 +190,8 @@ class PodWorker:
             self._over_told = True
             self._machine.pod_over(self._record.namespace, self.uid)
             self._host.pod_over(self.uid)
-            volumes.remove(self.uid, self._home / ".volumes")
+            if self._has_volumes:
+                volumes.remove(self.uid, self._home / ".volumes")
         if not self._in_api and not self._life.alive:
             self._spawn(self._leave())
         elif self._life.ending is None or not self._life.ending.halted:
@@ -218,8 +224,38 @@ class PodWorker:
 
     # effects
 
+    def _lay_out(self) -> None:
+        """Its directory, its record, its name. OSError: to be tried again."""
+        self._home.mkdir(parents=True, exist_ok=True)
+        pod_record.save(self._home, self._record)
+        self._machine.pod_here(self._pod, self._record.address, self._home)
+        self._laid_out = True
+
+    def _halted_at(self, now_ms: int) -> None:
+        """When the node's stop began, 0 for not at all."""
+        self._record.halted_ms = now_ms
+        self._save()
+
+    def _lost(self, name: str, attempt: int) -> None:
+        lost = self._record.cut_short.setdefault(name, [])
+        if attempt not in lost:
+            lost.append(attempt)
+
+    def _save(self) -> None:
+        """A record that can't be written (a full disk, no directory any more) must not keep the processes from their end."""
+        try:
+            pod_record.save(self._home, self._record)
+        except OSError as error:
+            LOG.warning("record of pod %s/%s: %s", self._record.namespace, self._record.name, error)
+
+    def _unprepared(self, error: Exception) -> Unprepared:
+        self._warn("FailedMount", f"the pod can't be prepared: {error}")
+        return Unprepared(str(error))
+
     async def _prepare(self) -> None:
         try:
+            if not self._laid_out:
+                self._lay_out()
             sources = await self._machine.sources(self._record.namespace, *volumes.wanted_of(self._pod))
             self._record.places = volumes.provide(self._pod, self._home / ".volumes", sources, self._facts())
             note = self._note()
@@ -227,11 +263,11 @@ class PodWorker:
                 group = Group(note.group, note.port)
                 self._record.group, self._record.group_port = group
                 self._record.port = self._machine.ports.take(group, self.uid)
-            self._record.prepared = True
-            pod_record.save(self._home, self._record)
+            if not self._record.prepared:
+                self._record.prepared = True
+                pod_record.save(self._home, self._record)
         except (KumiError, OSError) as error:
-            self._warn("FailedMount", f"the pod can't be prepared: {error}")
-            self._hear(Unprepared(str(error)))
+            self._hear(self._unprepared(error))
             return
         self._hear(Prepared())
 
@@ -239,7 +275,6 @@ class PodWorker:
         directory = self._home / name
         try:
             request = await self._request(name, str(directory / str(attempt)))
-            directory.mkdir(exist_ok=True)
             logs.drop_old(directory, attempt)
             process = await self._machine.launcher.launch(request)
         except CannotConfigure as error:
@@ -270,6 +305,8 @@ class PodWorker:
         if ended.lost:
             while sweep(stem):
                 await self._machine.clock.sleep_ms(10)
+            self._lost(name, attempt)
+            self._save()
         self._hear(Exited(name, attempt, ended))
         container = self._life.containers[name]
         if container.stage is Stage.BACKOFF and container.crashes > 1:
@@ -308,6 +345,7 @@ class PodWorker:
         settings = self._machine.settings
         container = containers_of(self._pod)[name]
         sources = await self._machine.sources(self._record.namespace, *environment.wanted_of(container))
+        self._machine.write_hosts()
         declared = environment.declared(container, self._facts(), sources, self._substitution())
         argv = environment.command_line(container, declared)
         base = self._base(name, stem)
@@ -341,6 +379,10 @@ class PodWorker:
     def _facts(self) -> Facts:
         return Facts(self._pod, self._machine.settings.host_ip, self._record.address, self._host.allocatable)
 
+    @property
+    def _has_volumes(self) -> bool:
+        return bool(self._pod["spec"].get("volumes"))
+
     def _note(self) -> injected.Injected | None:
         return injected.decode(self._pod["metadata"].get("annotations") or {})
 
@@ -365,14 +407,16 @@ class PodWorker:
         attempt = int(os.path.basename(stem))
         process = Process.find(stem)
         previous = self._exit(found[-2]) if len(found) > 1 else None
+        cut_short = len([a for a in self._record.cut_short.get(name, ()) if a < attempt])
         if process is not None:
             self._processes[name] = process
             self._spawn(self._wait(name, attempt, process))
-            return [Found(name, attempt, process.started_ms, previous)]
+            return [Found(name, attempt, process.started_ms, previous, cut_short)]
         ended = self._exit(stem)
         if ended.lost:
+            self._lost(name, attempt)
             sweep(stem)
-        return [Found(name, attempt, ended.started_ms, previous), Exited(name, attempt, ended)]
+        return [Found(name, attempt, ended.started_ms, previous, cut_short), Exited(name, attempt, ended)]
 
     def _exit(self, stem: str) -> Exit:
         """How it ended; what ended since the node's stop was cut short by it, also if it took SIGTERM well (code 0)."""
@@ -404,8 +448,7 @@ class PodWorker:
     async def _write(self) -> None:
         pause_ms = _FIRST_PAUSE_MS
         while self._in_api:
-            if not self._life.over:
-                await self._machine.clock.sleep_ms(self._machine.settings.status_delay_ms)
+            await self._await_news()
             status = self._status()
             try:
                 if status != self._written:
@@ -426,6 +469,15 @@ class PodWorker:
                 LOG.warning("status of pod %s/%s: %s", self._record.namespace, self._record.name, error)
             await self._machine.clock.sleep_ms(pause_ms)
             pause_ms = min(pause_ms * 2, _LONGEST_PAUSE_MS)
+
+    async def _await_news(self) -> None:
+        """What follows a status that is not final is told with it; that a container is being created is no news unless
+        it stays so."""
+        until_ms = self._now() + BEGIN_MS
+        while not self._life.over:
+            await self._machine.clock.sleep_ms(max(1, self._machine.settings.status_delay_ms))
+            if not self._life.begins or self._now() >= until_ms:
+                return
 
     def _status(self) -> JsonObject:
         place = Place(self._machine.settings.host_ip, self._record.address)

@@ -27,12 +27,13 @@ def read(target: Target, obj: object, options: WriteOptions, stored: JsonObject 
         obj["metadata"] = {}
     spoken = stored is not None and target.version in ("", kind.version)
     checked = fields.check(kind, target.version, obj, stored if spoken else None)
-    if checked.errors:
-        raise fields.refusal(kind, target.version, obj, checked.errors)
-    if checked.unknown and options.field_validation == "Strict":
-        raise fields.strict_refusal(kind, target.version, checked.unknown)
     if options.field_validation == "Warn":
         options.warn(f'unknown field "{path}"' for path in checked.unknown)
+    strict = options.field_validation == "Strict" and bool(checked.unknown)
+    if strict and (kind.custom or not checked.errors):  # a custom kind is decoded before its schema is looked at
+        raise fields.strict_refusal(kind, target.version, checked.unknown)
+    if checked.errors:
+        raise fields.refusal(kind, target.version, obj, checked.errors)
     metadata.tidy(checked.object["metadata"])
     return versions.to_stored(kind, target.version, checked.object)
 

@@ -9,6 +9,7 @@ Cost       O(1) a read of what was lately written or read; a miss decodes (some 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import NamedTuple
 
 import orjson
@@ -40,7 +41,7 @@ class Objects:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._cache: dict[tuple[str, int], JsonObject] = {}
+        self._cache: OrderedDict[tuple[str, int], JsonObject] = OrderedDict()
 
     def get(self, kind: Kind, namespace: str, name: str) -> Found | None:
         """The object as it is now."""
@@ -102,7 +103,7 @@ class Objects:
     def _keep(self, at: tuple[str, int], obj: JsonObject) -> None:
         self._cache[at] = obj
         if len(self._cache) > CACHED:
-            del self._cache[next(iter(self._cache))]
+            self._cache.popitem(last=False)
 
 
 def key_of(kind: Kind, namespace: str, name: str) -> str:

@@ -169,11 +169,13 @@ class Writing:
         return errors + self._wrong("UPDATE", kind, new, old, options)
 
     def _prepare_status(self, kind: Kind, new: JsonObject, found: Found) -> list[FieldError]:
-        """Everything but the status is put back; of metadata, built-in kinds take what is not anybody's to keep."""
-        old = found.copy()
+        """Everything but the status is put back, as it is shared by all who read it; of metadata, built-in kinds take
+        what is not anybody's to keep."""
+        old = found.object
         status, asked = new.get("status"), new["metadata"]
         new.clear()
         new.update(old)
+        new["metadata"] = dict(old["metadata"])
         new.pop("status", None)
         if status is not None:
             new["status"] = status

@@ -2,7 +2,7 @@
 
 A Note becomes a v1 Event. The same note again (about, reason, message, type, teller) does not make another one: its count
 grows and its lastTimestamp moves. Telling is best effort: a loop never waits for it, the rate is bounded, and what can't
-be told is dropped with a line in the log.
+be told is dropped with a line in the log (a flood of them with one line for all).
 
 Rate       a bucket of BURST writes that fills with PER_SECOND; a queue of QUEUE notes behind it.
 Names      `<object's name>.<hex of time and counter>`, as kubectl's users know them.
@@ -69,13 +69,18 @@ class EventSink:
         self._tokens = float(BURST)
         self._filled_ms = clock.monotonic_ms()
         self.dropped = 0
+        self._flooded_since: int | None = None
+        """what `dropped` was when the queue ran full; None while it takes notes"""
 
     def tell(self, note: Note, teller: str) -> None:
         """Queues a note of the loop `teller`; never waits, never fails."""
-        try:
+        if not self._queue.full():
             self._queue.put_nowait((note, teller, self._clock.now_ms()))
-        except asyncio.QueueFull:
-            self._drop(note, "too many events at once")
+            return
+        if self._flooded_since is None:
+            log.warning("events are dropped: %s wait, and %s a second are told", QUEUE, PER_SECOND)
+            self._flooded_since = self.dropped
+        self.dropped += 1
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -90,10 +95,17 @@ class EventSink:
                 log.exception("event %s could not be told", note.reason)
             finally:
                 self._queue.task_done()
+                self._say_flood_over()
 
     async def flush(self) -> None:
         """Returns when everything that was told so far is written or dropped."""
         await self._queue.join()
+
+    def _say_flood_over(self) -> None:
+        """One line for a flood, once half of the queue is told: a line a note would cost more than the events."""
+        if self._flooded_since is not None and self._queue.qsize() <= QUEUE // 2:
+            log.warning("%s events were dropped, none are any more", self.dropped - self._flooded_since)
+            self._flooded_since = None
 
     def _drop(self, note: Note, why: str) -> None:
         self.dropped += 1

@@ -9,12 +9,12 @@ from kumi.api.core import Pod
 from kumi.api.scheme import SCHEME, load
 from kumi.api.wire import JsonObject
 from kumi.api.yaml import load_objects
-from kumi.bridge.messages import why
 from kumi.kube.client import HttpClient
 from kumi.kube.config import load_config
 from kumi.sdk.apply import apply
+from kumi.sdk.explain import explain
 from kumi.sdk.follow import Step, follow
-from kumi.sdk.jobs import JobName, find_job, find_workload, is_owned, name_of
+from kumi.sdk.jobs import JobName, find_job, is_owned, name_of
 from kumi.sdk.places import find_kubeconfig
 from kumi.sdk.training import TrainingJob
 
@@ -45,11 +45,7 @@ class Kumi:
 
     async def why(self, job: JobName) -> tuple[str, str]:
         """Two lines: what it waits for, with need and have; who is ahead and what would help."""
-        workload = await find_workload(self.client, job)
-        if workload is None:
-            current = await self.client.get(job.kind, job.namespace, job.name)
-            return why(None, current)
-        return why(workload.get("status", {}).get("decision"), workload)
+        return await explain(self.client, job)
 
     async def pods(self, job: JobName) -> list[JsonObject]:
         """The pods that the job owns, by name."""
@@ -65,5 +61,5 @@ class Kumi:
 async def connect(kubeconfig: str = "", namespace: str = "") -> AsyncIterator[Kumi]:
     """A connection by kubeconfig (see `find_kubeconfig`). KumiError: unusable; ConnectionError: nobody answers."""
     config = load_config(find_kubeconfig(kubeconfig))
-    async with HttpClient(config) as client:
+    async with HttpClient(config, strict=True) as client:
         yield Kumi(client, namespace or config.namespace or "default")

@@ -11,6 +11,7 @@ from kumi.api.wire import JsonObject
 from kumi.jobs import QUEUED
 from kumi.runtime.client import Reader
 
+WORKLOAD_WORDS = ("workload", "workloads", "wl")
 SUCCEEDED, FAILED = ("Succeeded", "Complete"), ("Failed",)
 
 
@@ -42,13 +43,16 @@ def job_kinds() -> tuple[Kind, ...]:
 
 
 async def find_job(client: Reader, text: str, namespace: str) -> JsonObject:
-    """`NAME`, `KIND/NAME`, `NAMESPACE/KIND/NAME`, kinds by any name that kubectl takes. KumiError: none, or several."""
+    """`NAME`, `KIND/NAME`, `NAMESPACE/KIND/NAME`, kinds by any name that kubectl takes; a Workload stands for its job.
+    KumiError: none, or several."""
     parts = text.split("/")
     if len(parts) == 3:
         namespace, parts = parts[0], parts[1:]
     kinds = job_kinds()
     if len(parts) == 2:
         word = parts[0].lower().split(".")[0]
+        if word in WORKLOAD_WORDS:
+            return await _owner(client, namespace, parts[1])
         kinds = tuple(k for k in kinds if word in (k.kind.lower(), k.plural, *k.short_names))
         if not kinds:
             raise KumiError(f"{parts[0]} is not a kind of job; those are: {', '.join(k.kind for k in job_kinds())}")
@@ -67,6 +71,21 @@ async def find_job(client: Reader, text: str, namespace: str) -> JsonObject:
         kinds_found = ", ".join(f"{o['kind'].lower()}/{parts[-1]}" for o in found)
         raise KumiError(f"several jobs have that name: say which of {kinds_found}")
     return found[0]
+
+
+async def _owner(client: Reader, namespace: str, name: str) -> JsonObject:
+    """The job of a Workload."""
+    try:
+        workload = await client.get(SCHEME.of(Workload), namespace, name)
+    except ApiError as error:
+        if error.code != 404:
+            raise
+        raise KumiError(f"there is no Workload {name!r} in namespace {namespace!r}") from error
+    for kind in job_kinds():
+        for owner in workload["metadata"].get("ownerReferences", []):
+            if owner.get("controller") and owner.get("kind") == kind.kind:
+                return await client.get(kind, namespace, owner["name"])
+    raise KumiError(f"Workload {name!r} belongs to no job of a kind that Kumi knows")
 
 
 async def find_workload(client: Reader, job: JobName) -> JsonObject | None:

@@ -6,7 +6,7 @@ What a watch replays at its start does not count against its bound.
 
 The hub holds watchers weakly: a watch whose reader went away without a word is forgotten with it.
 
-Cost       O(distinct prefixes + watchers that match) a change; a change is one tuple, shared by all queues.
+Cost       O(levels of its key + watchers that match) a change; a change is one tuple, shared by all queues.
 Not here   which changes are replayed: ledger.py.
 """
 
@@ -86,6 +86,11 @@ class Watcher:
             self._waiter.set_result(None)
 
 
+def prefixes_of(key: str) -> list[str]:
+    """What a watch of this key may ask for, the shortest first: `/a/b` has "" (everything), `/`, `/a/`."""
+    return ["", *(key[: place + 1] for place, letter in enumerate(key) if letter == "/")]
+
+
 class Hub:
     """The watchers of a store, by prefix."""
 
@@ -109,18 +114,21 @@ class Hub:
 
     def publish(self, changes: Sequence[Change]) -> None:
         """Hands each change to those who watch its prefix; forgets those who are gone."""
-        for prefix in list(self._by_prefix):
-            watchers = self._by_prefix[prefix]
-            wanted = [c for c in changes if c.key.startswith(prefix)]
-            for number, watcher in list(watchers.items()):
-                for change in wanted:
-                    if watcher.over:
-                        break
-                    watcher.push(change)
-                if watcher.over:
-                    del watchers[number]
-            if not watchers:
-                del self._by_prefix[prefix]
+        for change in changes:
+            for prefix in prefixes_of(change.key):
+                watchers = self._by_prefix.get(prefix)
+                if watchers is not None:
+                    self._tell(watchers, change)
+                    if not watchers:
+                        del self._by_prefix[prefix]
+
+    @staticmethod
+    def _tell(watchers: weakref.WeakValueDictionary[int, Watcher], change: Change) -> None:
+        for number, watcher in list(watchers.items()):
+            if not watcher.over:
+                watcher.push(change)
+            if watcher.over:
+                del watchers[number]
 
     def close(self) -> None:
         """Ends every watch."""

@@ -104,6 +104,22 @@ def test_pod_sets_add_up_on_the_same_quota() -> None:
     assert flavors_of(tried(workload("ns/a", pod_sets=three), cq)) == [{GPU: "spot"}, {GPU: "fixed"}, {GPU: "spot"}]
 
 
+def test_quota_is_asked_for_all_pod_sets_that_have_no_other_flavor() -> None:
+    cq = queue("cq", {"any": {"gpu": 3}})
+    both = PodSet("leader", 1, shape(gpu=1)), PodSet("worker", 3, shape(gpu=1))
+    found = tried(workload("ns/a", pod_sets=both), cq, node("n1", gpu=0), profile=Profile())
+    assert said(found) == [(Code.OVER_QUOTA, "any", GPU, 4000, 3000)]
+
+
+def test_what_nodes_lack_is_told_of_the_whole_gang() -> None:
+    cq = queue("cq", {"any": {"gpu": 8}})
+    both = PodSet("leader", 1, shape(gpu=1)), PodSet("worker", 3, shape(gpu=1))
+    found = tried(workload("ns/a", pod_sets=both), cq, node("n1", gpu=2), profile=Profile())
+    assert isinstance(found, Refused)
+    [reason] = found.reasons
+    assert (reason.need, reason.have, reason.pods, reason.pod_set) == (4000, 2000, 2, "")
+
+
 def test_an_earlier_pod_set_gives_way_where_the_later_one_has_no_other_flavor() -> None:
     cq = queue("cq", {"spot": {"gpu": 2}, "fixed": {"gpu": 1}})
     both = PodSet("any", 1, shape(gpu=1)), PodSet("large", 1, shape(gpu=2))

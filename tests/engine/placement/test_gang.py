@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kumi.engine.journal import Journal
 from kumi.engine.model import Node, PodSet, PodShape, Profile
-from kumi.engine.placement.gang import Places, Site, place, refusal
+from kumi.engine.placement.gang import Places, Site, of_all, place, refusal
 from kumi.engine.placement.nodes import Nodes
 from kumi.engine.placement.plugins import of
 from kumi.engine.placement.plugins.predicates import Predicates
@@ -189,6 +189,46 @@ def test_pod_sets_that_fit_alone_and_never_together_are_told_the_sum() -> None:
     where = site(node("n1", gpu=4))
     both = [PodSet("leader", 1, shape(gpu=2)), PodSet("worker", 3, shape(gpu=1))]
     assert place(where, both) == Reason(Code.CAPACITY_TOO_SMALL, GPU, "", "", "worker", 5000, 4000, 1, True)
+
+
+LEADER, WORKER = PodSet("leader", 1, shape(gpu=1)), PodSet("worker", 3, shape(gpu=1))
+
+
+@pytest.mark.parametrize(
+    ("size", "used", "met", "told"),
+    [
+        (
+            8,
+            6,
+            Reason(Code.NODES_FULL, GPU, "f", "", "worker", 3000, 2000, 1),
+            Reason(Code.NODES_FULL, GPU, "f", "", "", 4000, 2000, 2),
+        ),
+        (
+            3,
+            1,
+            Reason(Code.NODES_FULL, GPU, "f", "", "worker", 3000, 2000, 1),
+            Reason(Code.CAPACITY_TOO_SMALL, GPU, "f", "", "", 4000, 3000, 1, True),
+        ),
+        (
+            2,
+            0,
+            Reason(Code.CAPACITY_TOO_SMALL, GPU, "f", "", "worker", 3000, 2000, 1, True),
+            Reason(Code.CAPACITY_TOO_SMALL, GPU, "f", "", "", 4000, 2000, 2, True),
+        ),
+    ],
+)
+def test_a_no_to_one_pod_set_is_told_of_all_pods(size: int, used: int, met: Reason, told: Reason) -> None:
+    where = site(node("n1", gpu=size))
+    where.nodes.use("n1", ((GPU, used * 1000),), 1)
+    assert of_all(where, [LEADER, WORKER], met) == told
+    assert where.nodes.used.sum() == used * 1000 + 1000
+
+
+def test_a_no_stays_that_of_the_pod_set_where_all_together_there_is_enough() -> None:
+    where = site(node("n1", gpu=3), node("n2", gpu=3))
+    large = [PodSet("leader", 1, shape(gpu=2)), PodSet("worker", 2, shape(gpu=2))]
+    met = Reason(Code.NODES_FULL, GPU, "", "", "worker", 4000, 2000, 1)
+    assert of_all(where, large, met) == met
 
 
 def test_pod_sets_that_do_not_fit_together_now_may_later() -> None:

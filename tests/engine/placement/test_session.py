@@ -12,7 +12,7 @@ from kumi.engine.admission import cycle
 from kumi.engine.decisions import Bind, Evict, Unplaced
 from kumi.engine.model import Admission, Node, Pod, PodSetAssigned, Profile, Put
 from kumi.engine.placement import session
-from kumi.engine.reasons import Code
+from kumi.engine.reasons import Code, Reason
 from kumi.engine.state import State
 from kumi.testing.builders import GPU, flavor, node, pod, pods_of, queue, shape, workload
 from kumi.testing.diagram import Cluster
@@ -175,9 +175,32 @@ def test_a_place_on_a_cordoned_node_is_lost_when_a_pod_asks_for_it() -> None:
     cluster.put(node("n1", gpu=2, unschedulable=True))
     assert cluster.run() == []
     cluster.start("A")
-    decided = cluster.run()
-    assert said(decided) == [("ns/a-main-0-0", [Code.RESERVATION_LOST]), ("ns/a-main-1-0", [Code.RESERVATION_LOST])]
-    assert [(d.why, d.reason.where) for d in decided if isinstance(d, Evict) and d.reason] == [("NodeFailures", "n1")]
+    assert cluster.run() == [Evict("ns/a", "NodeFailures", Reason(Code.RESERVATION_LOST, where="n1"))]
+
+
+def test_a_session_that_meets_a_lost_place_first_says_so_and_has_it_looked_at() -> None:
+    cluster = Cluster.drawn("n1 | A A\nn2 | . .")
+    cluster.put(node("n1", gpu=2, unschedulable=True))
+    cluster.start("A")
+    assert said(cluster.bind()) == [(f"ns/a-main-{n}-0", [Code.RESERVATION_LOST]) for n in (0, 1)]
+    assert [type(d) for d in cluster.decide()] == [Evict]
+
+
+def test_half_a_gang_is_not_bound_though_half_of_its_places_are_good() -> None:
+    cluster = Cluster.drawn("n1 | A A\nn2 | A A")
+    cluster.put(node("n2", gpu=2, unschedulable=True))
+    cluster.start("A")
+    assert {tuple(codes) for _, codes in said(cluster.bind())} == {(Code.RESERVATION_LOST,)}
+    assert [d.reason.where for d in cluster.decide() if isinstance(d, Evict) and d.reason] == ["n2"]
+
+
+def test_half_a_gang_is_not_bound_though_one_of_its_pods_is_too_large() -> None:
+    cluster = Cluster.drawn("n1 | A A x")
+    first, second = pods_of(cluster.workloads["ns/a"])
+    cluster.put(first, replace(second, shape=shape(gpu=2)))
+    assert said(cluster.run()) == [(p.uid, [Code.NODES_FULL]) for p in (first, second)]
+    cluster.remove(Pod, "ns/x-0")
+    assert said(cluster.run()) == [(first.uid, "n1"), (second.uid, "n1")]
 
 
 def test_a_place_that_a_pod_ended_on_is_lost_when_another_asks_for_it() -> None:
@@ -190,9 +213,7 @@ def test_a_place_that_a_pod_ended_on_is_lost_when_another_asks_for_it() -> None:
     cluster.remove(Node, "n2")
     assert cluster.run() == []
     cluster.put(replace(pods[1], uid="again"))
-    decided = cluster.run()
-    assert said(decided) == [("again", [Code.RESERVATION_LOST])]
-    assert [d.why for d in decided if isinstance(d, Evict)] == ["NodeFailures"]
+    assert [d.why for d in cluster.run() if isinstance(d, Evict)] == ["NodeFailures"]
 
 
 def test_a_promised_place_is_kept_by_what_admission_let_the_pods_endure() -> None:

@@ -163,7 +163,7 @@ def _quotas(
             if value is not None and _amount(value) < 0:
                 errors.append(FieldError(f"{here}.{field}", "must be greater than or equal to 0", value=value))
             elif value is not None and field != "nominalQuota" and not may_limit:
-                errors.append(FieldError(f"{here}.{field}", "must be nil without a cohort", value=value))
+                errors.append(FieldError(f"{here}.{field}", "must not be set without a cohort", value=value))
             elif field == "lendingLimit" and value is not None and lends_own and _amount(value) > nominal:
                 errors.append(
                     FieldError(f"{here}.{field}", "must be less than or equal to the nominalQuota", value=value)

@@ -7,13 +7,14 @@ The rule, for a workload of a ClusterQueue:
         matches     its blocking taints are endured by the pods or by the flavor's own tolerations, and the pods' node selector
                     and required affinity hold on its labels, both cut to the keys that the flavor has; a term of which
                     nothing is left asks for nothing
-        quota       amount + what the pod sets before got of the same flavor-resource <= available (quota.py)
+        quota       amount + what the pod sets before got of the same flavor-resource, and those after can get of no other
+                    flavor, <= available (quota.py)
         nodes       the pods, with the flavor's labels added to their selector and its tolerations to theirs, can be placed
     the first combination is taken, in the order of pod sets, then groups, then flavors, for which all pod sets have quota
     and all can be placed together (../placement/gang.py). Where the cluster's own scheduler places, nodes are not asked.
 Why            a flavor whose quota is free and whose nodes are full is no place to start: the next one may be both.
 Reasons        one for every no, in the order in which they were met; the first that can still change, of the deepest layer,
-               is the one to tell; only if none can change is the answer permanent.
+               is the one to tell; only if none can change is the answer permanent. What nodes lack is told of the whole gang.
 Limits         at most 64 combinations are placed; past that the answer is no, for now, and any event may change it.
 Units          base units.
 Cost           O(combinations x (resources + nodes)); a pod set that can't be placed alone cuts its combinations short.
@@ -105,16 +106,20 @@ class _Search:
     reasons: dict[Reason, None] = field(default_factory=dict)
     shapes: dict[PodShape, None] = field(default_factory=dict)
     alone: dict[tuple[int, Choice], Reason | None] = field(default_factory=dict)
+    asks: list[Amounts] = field(default_factory=list)
+    options: list[list[Choice]] = field(default_factory=list)
     placed: int = 0
 
     def run(self) -> Admission | Refused:
-        asks = [self._asks(pods) for pods in self.workload.pod_sets]
+        self.asks = [self._asks(pods) for pods in self.workload.pod_sets]
         if not self.reasons:
-            options = [self._options(pods, ask) for pods, ask in zip(self.workload.pod_sets, asks, strict=True)]
-            found = self._choose(asks, options, [], {}) if all(options) else None
+            by_pod_set = zip(self.workload.pod_sets, self.asks, strict=True)
+            self.options = [self._options(pods, asks) for pods, asks in by_pod_set]
+            found = self._choose([], {}) if all(self.options) else None
             if found is not None:
                 return found
-        return Refused(tuple(self.reasons), tuple(self.shapes), self.placed >= PLACED_AT_MOST)
+        reasons = dict.fromkeys(self._of_the_gang(reason) for reason in self.reasons)
+        return Refused(tuple(reasons), tuple(self.shapes), self.placed >= PLACED_AT_MOST)
 
     def _asks(self, pods: PodSet) -> Amounts:
         """What the pod set asks for in all, by resource; notes what isn't covered."""
@@ -145,34 +150,27 @@ class _Search:
             else:
                 self._no(Code.FLAVOR_NOT_MATCHED, pods, flavor=quotas.flavor, permanent=True)
 
-    def _choose(
-        self,
-        asks: list[Amounts],
-        options: list[list[Choice]],
-        chosen: list[Choice],
-        used: dict[FlavorResource, int],
-    ) -> Admission | None:
+    def _choose(self, chosen: list[Choice], used: dict[FlavorResource, int]) -> Admission | None:
         """The first combination, depth first, whose beginning is `chosen` and `used`."""
         at = len(chosen)
-        if at == len(options):
-            return self._place(asks, chosen)
-        for choice in options[at]:
-            more = self._quota(at, asks[at], choice, used)
+        if at == len(self.options):
+            return self._place(chosen)
+        for choice in self.options[at]:
+            more = self._quota(at, choice, used)
             if more is None or not self._fits_alone(at, choice):
                 continue
-            found = self._choose(asks, options, [*chosen, choice], more)
+            found = self._choose([*chosen, choice], more)
             if found is not None or self.placed >= PLACED_AT_MOST:
                 return found
         return None
 
-    def _quota(
-        self, at: int, asks: Amounts, choice: Choice, used: dict[FlavorResource, int]
-    ) -> dict[FlavorResource, int] | None:
+    def _quota(self, at: int, choice: Choice, used: dict[FlavorResource, int]) -> dict[FlavorResource, int] | None:
         """What is used with this choice added; None, and noted, where quota says no."""
         more = dict(used)
         for resource, flavor in choice:
             fr = (flavor, resource)
-            need = more[fr] = min(MAX, more.get(fr, 0) + asks[resource])
+            more[fr] = min(MAX, more.get(fr, 0) + self.asks[at][resource])
+            need = min(MAX, more[fr] + self._bound(at + 1, resource, flavor))
             potential, available = (
                 q(self.queue.name, fr) for q in (self.state.quotas.potential, self.state.quotas.available)
             )
@@ -184,6 +182,15 @@ class _Search:
             self._no(code, self.workload.pod_sets[at], resource=resource, flavor=flavor, **amounts, permanent=over)
             return None
         return more
+
+    def _bound(self, start: int, resource: str, flavor: str) -> int:
+        """How much of the resource the pod sets from there on can get of this flavor only."""
+        later = range(start, len(self.options))
+        return sum(
+            self.asks[at][resource]
+            for at in later
+            if resource in self.asks[at] and all((resource, flavor) in choice for choice in self.options[at])
+        )
 
     def _fits_alone(self, at: int, choice: Choice) -> bool:
         """Can the pod set be placed with these flavors, were it the only one?"""
@@ -198,7 +205,7 @@ class _Search:
             self._note(reason, {reason.pod_set: choice})
         return reason is None
 
-    def _place(self, asks: list[Amounts], chosen: list[Choice]) -> Admission | None:
+    def _place(self, chosen: list[Choice]) -> Admission | None:
         nodes: tuple[gang.Places, ...] = ((),) * len(chosen)
         if self.state.profile.places:
             self.placed += 1
@@ -211,7 +218,7 @@ class _Search:
         given = []
         for at, pods in enumerate(self.workload.pod_sets):
             flavors = tuple(sorted(chosen[at]))  # by resource, as whoever reads the admission back has them
-            usage = tuple((r, asks[at][r]) for r, _ in flavors)
+            usage = tuple((r, self.asks[at][r]) for r, _ in flavors)
             given.append(PodSetAssigned(pods.name, pods.count, flavors, usage, nodes[at]))
         return Admission(self.queue.name, tuple(given))
 
@@ -219,6 +226,17 @@ class _Search:
         pods = self.workload.pod_sets[at]
         flavors = [self.state.catalog.flavors[name] for name in dict.fromkeys(f for _, f in choice)]
         return replace(pods, shape=shaped(pods.shape, flavors))
+
+    def _of_the_gang(self, reason: Reason) -> Reason:
+        """A no of the nodes to one of several pod sets, told of all of them; they get the flavor that it is about if they
+        may."""
+        if len(self.workload.pod_sets) == 1 or reason.code not in (Code.NODES_FULL, Code.CAPACITY_TOO_SMALL):
+            return reason
+        of_flavor = [
+            next((c for c in choices if any(flavor == reason.flavor for _, flavor in c)), choices[0])
+            for choices in self.options
+        ]
+        return gang.of_all(self.state.site, [self._shaped(at, choice) for at, choice in enumerate(of_flavor)], reason)
 
     def _note(self, reason: Reason, chosen: dict[str, Choice]) -> None:
         """A no of the nodes, with the flavor that was asked for there."""

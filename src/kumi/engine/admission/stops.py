@@ -4,8 +4,8 @@ The rule, in this order:
     Deactivated           its user made it inactive
     ClusterQueueStopped   its ClusterQueue's stopPolicy is HoldAndDrain
     LocalQueueStopped     its LocalQueue's stopPolicy is HoldAndDrain
-    NodeFailures          something that it was promised is lost with a node (../reservations.py), or one of its pods finds its
-                          place lost (../placement/session.py)
+    NodeFailures          something that it was promised is lost with a node (../reservations.py), or one of its pods needs a
+                          place that is lost (../placement/session.py)
 One that is being evicted is not evicted again. It keeps its quota until its admission is taken away.
 Why            an eviction is decided once, and again only if its write was refused.
 Order and ties by key.
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from kumi.engine.decisions import Evict
 from kumi.engine.model import StopPolicy
+from kumi.engine.placement import session
 from kumi.engine.reasons import Code, Reason
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _eviction(state: State, key: str) -> Evict | None:
     if local is not None and local.stop is StopPolicy.HOLD_AND_DRAIN:
         return Evict(key, "LocalQueueStopped", Reason(Code.LOCAL_QUEUE_STOPPED, where=local.key))
     if state.profile.places:
-        node = state.reservations.lost_node(workload, admission) or state.stranded.get(key, "")
+        node = state.reservations.lost_node(workload, admission) or session.lost_place(state, workload)
         if node:
             return Evict(key, "NodeFailures", Reason(Code.RESERVATION_LOST, where=node))
     return None

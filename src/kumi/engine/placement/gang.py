@@ -187,6 +187,36 @@ def _joint(site: Site, pod_sets: list[PodSet], found: Reason) -> Reason:
     return _reason(Code.CAPACITY_TOO_SMALL, short, found.pod_set, found.pods, permanent=True)
 
 
+def of_all(site: Site, pod_sets: Sequence[PodSet], reason: Reason) -> Reason:
+    """The no that one pod set met (NODES_FULL, CAPACITY_TOO_SMALL) as a no to all: what they need of the resource together,
+    what the nodes that one of them may use have of it, and how many pods are left over. Where that much is there, and only
+    lies wrong, the pod set's own no says more: it stays as it is."""
+    asking = [s for s in pod_sets if s.count and _asks(s, reason.resource)]
+    mask = np.logical_or.reduce([site.mask(s) for s in asking])
+    need = sum(_asks(s, reason.resource) * s.count for s in asking)
+    _, _, free = _shortest(site.nodes, asking[0], mask, empty=False, resource=reason.resource)
+    _, _, total = _shortest(site.nodes, asking[0], mask, empty=True, resource=reason.resource)
+    never = need > total
+    if need <= (total if reason.permanent else free):
+        return reason
+    code, have = (Code.CAPACITY_TOO_SMALL, total) if never else (Code.NODES_FULL, free)
+    missing = max(reason.pods, _left_over(site, pod_sets, empty=never))
+    return replace(reason, code=code, pod_set="", need=need, have=have, pods=missing, permanent=never)
+
+
+def _left_over(site: Site, pod_sets: Sequence[PodSet], *, empty: bool) -> int:
+    """How many of all pods find no place, the pod sets one after the other."""
+    left = 0
+    with site.journal.trial():
+        if empty:
+            site.journal.swap(site.nodes, "used", np.zeros_like(site.nodes.used))
+        for pods in pod_sets:
+            rows, counts = _fill(site, pods, [])
+            site.nodes.use_rows(rows, pods.shape.requests, counts)
+            left += pods.count - int(counts.sum())
+    return left
+
+
 def _asks(pods: PodSet, resource: str) -> int:
     return ONE_POD if resource == PODS else dict(pods.shape.requests).get(resource, 0)
 

@@ -3,13 +3,14 @@
     1  pods of workloads that hold an admission, workload by workload:
          where the gang may be bound (plugins/gang.py), each pod that waits gets a place that its workload was promised: the one
          of its index if that is open, else the first that is open (../reservations.py)
-         where nothing was promised, the waiting pods are placed together or not at all (gang.py)
+         where nothing was promised, the waiting pods are placed together (gang.py)
+         the first time all of them are bound, or none; afterwards each as it comes
     2  pods on their own, one at a time: the nodes that take the shape and have room, the best score, the smallest name
 
 Skipped       pods that are gated, on their way out or finished; pods of a workload that holds nothing, or is being evicted.
 Kept          promised places count as used for everybody else: no pod on its own takes them.
-Lost          a pod whose only open places are on nodes that are gone, not ready, or cordoned, is Unplaced with
-              RESERVATION_LOST, and its workload is evicted in the next cycle (../admission/stops.py).
+Lost          a pod that needs a place whose node is gone, not ready, or takes no new pods, is Unplaced with RESERVATION_LOST;
+              the cycle, which comes first, has its workload evicted (lost_place, ../admission/stops.py).
 Said once     Unplaced is decided when the reasons differ from those before. Equal shapes that find no room are looked for
               once a session.
 Order and ties workloads by key; a gang's pods by index, creation, key, uid; pods on their own by priority, creation, key, uid.
@@ -59,90 +60,115 @@ def _workload(state: State, key: str) -> list[Decision]:
     if not waiting:
         return []
     waiting.sort(key=lambda pod: (pod.index if pod.index is not None else len(pods), pod.created_ms, pod.key, pod.uid))
-    started = any(pod.uid in state.pods.node_of for pod in pods)
-    reason = None if started else state.site.plugins.gate.waits(workload, tuple(pods))
+    if any(pod.uid in state.pods.node_of for pod in pods):
+        return [d for pod in waiting for d in _all(state, workload, [pod])]
+    reason = state.site.plugins.gate.waits(workload, tuple(pods))
     if reason is not None:
         return [u for pod in waiting for u in _unplaced(state, pod, (reason,))]
-    promised = [pod for pod in waiting if (key, pod.pod_set) in state.reservations.promised]
-    others = [pod for pod in waiting if (key, pod.pod_set) not in state.reservations.promised]
-    decided = [d for pod in promised for d in _to_its_place(state, workload, pod)]
-    for group in [[pod] for pod in others] if started else [others]:
-        decided += _together(state, workload, group)
-    return decided
+    return _all(state, workload, waiting)
 
 
-def _to_its_place(state: State, workload: Workload, pod: Pod) -> list[Decision]:
-    """Binds the pod to a place that its workload was promised."""
+def _all(state: State, workload: Workload, pods: list[Pod]) -> list[Decision]:
+    """Binds all of these pods, or none of them."""
+    promised = [pod for pod in pods if (pod.workload, pod.pod_set) in state.reservations.promised]
+    others = [pod for pod in pods if (pod.workload, pod.pod_set) not in state.reservations.promised]
+    with state.trial() as trial:
+        found = _to_their_places(state, workload, promised)
+        more = found if isinstance(found, Reason) else _together(state, others)
+        if not isinstance(found, Reason) and not isinstance(more, Reason):
+            trial.commit()
+            return [*found, *more]
+    reason = found if isinstance(found, Reason) else more
+    assert isinstance(reason, Reason)
+    table = state.to_check if reason.code is Code.RESERVATION_LOST else state.crowded
+    state.journal.put(table, workload.key, None)
+    return [u for pod in pods for u in _unplaced(state, pod, (reason,))]
+
+
+def _to_their_places(state: State, workload: Workload, pods: list[Pod]) -> list[Bind] | Reason:
+    """Binds each of these pods to a place that its workload was promised."""
+    bound = []
+    for pod in pods:
+        node = _place(state, workload, pod)
+        if isinstance(node, Reason):
+            return node
+        bound.append(_bind(state, pod, node))
+    return bound
+
+
+def _place(state: State, workload: Workload, pod: Pod) -> str | Reason:
+    """The node of the pod's place: the one of its index if that is open, else the first that is."""
     slots = (pod.workload, pod.pod_set)
     places = [node for node, _ in state.reservations.open_places(slots)]
     if not places:
-        return [*_unplaced(state, pod, (Reason(Code.NODES_FULL, pod_set=pod.pod_set, pods=1),))]
+        return Reason(Code.NODES_FULL, pod_set=pod.pod_set, pods=1)
+    mask = state.site.plugins.filter.mask(state.nodes, _bare(state, workload, pod.pod_set, pod.shape))
+    fit = [node for node in places if node in state.nodes.row_by_name and mask[state.nodes.row_by_name[node]]]
+    if not fit:
+        return Reason(Code.RESERVATION_LOST, where=places[0], pod_set=pod.pod_set, pods=1)
     own = state.reservations.place_of(slots, pod.index) if pod.index is not None else ""
-    mask = state.site.plugins.filter.mask(state.nodes, _bare(state, workload, pod))
-    alive = [node for node in places if node in state.nodes.row_by_name and mask[state.nodes.row_by_name[node]]]
-    for node in sorted(alive, key=lambda node: node != own):
-        if _fits_its_place(state, pod, node):
-            return _bind(state, pod, node)
-    if alive:
-        state.journal.put(state.crowded, workload.key, None)
-        resource, need, have = _missing(state, pod, alive[0])
-        full = Reason(Code.NODES_FULL, resource, pod_set=pod.pod_set, need=need, have=have, pods=1)
-        return [*_unplaced(state, pod, (full,))]
-    state.journal.put(state.stranded, pod.workload, places[0])
-    state.journal.put(state.to_check, pod.workload, None)
-    return [*_unplaced(state, pod, (Reason(Code.RESERVATION_LOST, where=places[0], pod_set=pod.pod_set, pods=1),))]
+    for node in sorted(fit, key=lambda node: node != own):
+        if _missing(state, pod, node) is None:
+            return node
+    resource, need, have = _missing(state, pod, fit[0]) or ("", 0, 0)
+    return Reason(Code.NODES_FULL, resource, pod_set=pod.pod_set, need=need, have=have, pods=1)
 
 
-def _bare(state: State, workload: Workload, pod: Pod) -> PodShape:
+def lost_place(state: State, workload: Workload) -> str:
+    """The node of a promised place that a waiting pod needs and can't have, because the node is gone, not ready or takes no
+    new pods; "" where no pod needs one."""
+    for pods in workload.pod_sets:
+        open_places = state.reservations.open_places((workload.key, pods.name))
+        mask = state.site.plugins.filter.mask(state.nodes, _bare(state, workload, pods.name, pods.shape))
+        rows = state.nodes.row_by_name
+        unfit = [node for node, _ in open_places if node not in rows or not mask[rows[node]]]
+        if unfit:
+            fit = sum(n for node, n in open_places if node not in unfit)
+            waiting = [p for p in state.pods.of(workload.key) if p.pod_set == pods.name and waits(p)]
+            if sum(p.uid not in state.pods.node_of for p in waiting) > fit:
+                return unfit[0]
+    return ""
+
+
+def _bare(state: State, workload: Workload, pod_set: str, shape: PodShape) -> PodShape:
     """Of a pod that has its place already, what can make the place unfit since: readiness, taints, a cordon. It endures what
     admission let it endure."""
-    endures = dict.fromkeys(pod.shape.tolerations)
+    endures = dict.fromkeys(shape.tolerations)
     for pods in workload.pod_sets:
-        endures.update(dict.fromkeys(pods.shape.tolerations if pods.name == pod.pod_set else ()))
+        endures.update(dict.fromkeys(pods.shape.tolerations if pods.name == pod_set else ()))
     for given in state.holdings.admission[workload.key].pod_sets:
-        for _, name in given.flavors if given.name == pod.pod_set else ():
+        for _, name in given.flavors if given.name == pod_set else ():
             flavor = state.catalog.flavors.get(name)
             endures.update(dict.fromkeys(flavor.tolerations if flavor else ()))
     return PodShape((), tolerations=tuple(endures))
 
 
-def _fits_its_place(state: State, pod: Pod, node: str) -> bool:
-    """Does the pod fit into its place and what is free beside it? Pods may be larger than what was promised for them."""
-    return all(have >= need for _, need, have in _amounts(state, pod, node))
-
-
-def _missing(state: State, pod: Pod, node: str) -> tuple[str, int, int]:
-    return next((r, need, have) for r, need, have in _amounts(state, pod, node) if have < need)
-
-
-def _amounts(state: State, pod: Pod, node: str) -> list[tuple[str, int, int]]:
-    """(resource, what the pod needs, what is free on the node with one promised place of its pod set given back)."""
+def _missing(state: State, pod: Pod, node: str) -> tuple[str, int, int] | None:
+    """What the node lacks for the pod in its place and what is free beside it: pods may be larger than what was promised for
+    them. (resource, what the pod needs, what there is); None: it fits."""
     row = state.nodes.row_by_name[node]
     kept = dict(state.reservations.requests[pod.workload, pod.pod_set])
-    amounts = []
     for resource, need in pod.shape.requests:
         line = state.nodes.line_by_resource.get(resource)
         have = (0 if line is None else state.nodes.room(line, row)) + kept.get(resource, 0)
-        if need > kept.get(resource, 0):
-            amounts.append((resource, need, have))
-    return amounts
+        if need > max(have, kept.get(resource, 0)):
+            return resource, need, have
+    return None
 
 
-def _together(state: State, workload: Workload, pods: list[Pod]) -> list[Decision]:
-    """Places these pods, for which nothing was promised: all of them, or none."""
+def _together(state: State, pods: list[Pod]) -> list[Bind] | Reason:
+    """Places these pods, for which nothing was promised."""
     by_shape: dict[tuple[str, PodShape], list[Pod]] = {}
     for pod in pods:
         by_shape.setdefault((pod.pod_set, pod.shape), []).append(pod)
-    wanted = [PodSet(name, len(group), shape) for (name, shape), group in by_shape.items()]
-    found = gang.place(state.site, wanted)
+    found = gang.place(state.site, [PodSet(name, len(group), shape) for (name, shape), group in by_shape.items()])
     if isinstance(found, Reason):
-        state.journal.put(state.crowded, workload.key, None)
-        return [u for pod in pods for u in _unplaced(state, pod, (found,))]
-    decided: list[Decision] = []
+        return found
+    bound = []
     for group, places in zip(by_shape.values(), found, strict=True):
         nodes = [node for node, n in places for _ in range(n)]
-        decided += [d for pod, node in zip(group, nodes, strict=True) for d in _bind(state, pod, node)]
-    return decided
+        bound += [_bind(state, pod, node) for pod, node in zip(group, nodes, strict=True)]
+    return bound
 
 
 def _alone(state: State) -> list[Decision]:
@@ -168,15 +194,15 @@ def _single(state: State, pod: Pod, full: dict[PodShape, tuple[Reason, ...]]) ->
         rows = rows[fits[rows] > 0]
         if rows.size:
             scores = plugins.score.score(nodes, pod.shape.requests, np.minimum(fits, 1))
-            return _bind(state, pod, nodes.name_by_row()[int(rows[np.argmax(scores[rows])])])
+            return [_bind(state, pod, nodes.name_by_row()[int(rows[np.argmax(scores[rows])])])]
         full[pod.shape] = plugins.filter.refusals(nodes, pod.shape)
     return [*_unplaced(state, pod, full[pod.shape])]
 
 
-def _bind(state: State, pod: Pod, node: str) -> list[Decision]:
+def _bind(state: State, pod: Pod, node: str) -> Bind:
     bind = Bind(pod.uid, node)
     state.assume(bind)
-    return [bind]
+    return bind
 
 
 def _unplaced(state: State, pod: Pod, reasons: tuple[Reason, ...]) -> list[Unplaced]:

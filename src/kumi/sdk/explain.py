@@ -1,0 +1,85 @@
+"""Why a job waits, as things are now.
+
+A decision record says how things were at its attempt, and there is no new attempt while the answer stays the same. Those
+who went ahead or gave up what they held meanwhile are left out before it is told:
+
+    ahead      kept while it waits
+    holders    kept while it holds quota (a Workload) or its place on a node (a pod on its own)
+    position   smaller by those who are no longer ahead
+
+Cost       one request for each of those who are named (six at most).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from kumi.api.core import Event, Pod
+from kumi.api.errors import ApiError
+from kumi.api.kueue import Workload
+from kumi.api.scheme import SCHEME, Kind
+from kumi.api.wire import JsonObject
+from kumi.bridge.messages import why, why_without_workload
+from kumi.runtime.client import Reader
+from kumi.sdk.jobs import JobName, find_workload
+
+
+async def explain(client: Reader, job: JobName) -> tuple[str, str]:
+    """Two lines: what it waits for, with need and have; who is ahead and what would help. ApiError 404: it is gone."""
+    workload = await find_workload(client, job)
+    if workload is None:
+        current = await client.get(job.kind, job.namespace, job.name)
+        return why_without_workload(current, await _last_warning(client, job))
+    record = (workload.get("status") or {}).get("decision")
+    return why(await as_of_now(client, record) if record else None, workload)
+
+
+async def as_of_now(client: Reader, record: JsonObject) -> JsonObject:
+    """The record without those who are out of the way by now."""
+    before = record.get("ahead") or []
+    ahead = [entry for entry in before if await _is(client, entry, _waits)]
+    holders = [entry for entry in record.get("holders") or [] if await _is(client, entry, _holds)]
+    position = int(record.get("position") or 0)
+    left = max(1, position - (len(before) - len(ahead))) if position else 0
+    return {**record, "ahead": ahead, "holders": holders, "position": left}
+
+
+async def _is(client: Reader, entry: JsonObject, test: Callable[[JsonObject], bool]) -> bool:
+    kind, key = _named(entry)
+    namespace, _, name = key.partition("/")
+    try:
+        return test(await client.get(kind, namespace, name))
+    except ApiError as error:
+        if error.code != 404:
+            raise
+        return False
+
+
+def _named(entry: JsonObject) -> tuple[Kind, str]:
+    """The object that an entry is about: a Workload, or a pod on its own."""
+    if entry.get("workload"):
+        return SCHEME.of(Workload), str(entry["workload"])
+    return SCHEME.of(Pod), str(entry.get("job") or "").removeprefix("Pod ")
+
+
+def _waits(workload: JsonObject) -> bool:
+    return not _holds(workload) and not _is_true(workload, "Finished")
+
+
+def _holds(obj: JsonObject) -> bool:
+    status = obj.get("status") or {}
+    if "phase" in status:
+        return status["phase"] not in ("Succeeded", "Failed")
+    return bool(status.get("admission")) and not _is_true(obj, "Finished")
+
+
+def _is_true(obj: JsonObject, condition: str) -> bool:
+    conditions = (obj.get("status") or {}).get("conditions") or ()
+    return any(c.get("type") == condition and c.get("status") == "True" for c in conditions)
+
+
+async def _last_warning(client: Reader, job: JobName) -> str:
+    about = f"involvedObject.uid={job.uid},type=Warning"
+    page = await client.list(SCHEME.of(Event), job.namespace, fields=about)
+    newest = max(page.items, key=lambda e: (e.get("lastTimestamp") or "", e["metadata"]["name"]), default=None)
+    return str(newest.get("message") or "") if newest is not None else ""
