@@ -116,7 +116,7 @@ def sentence(reason: Reason) -> str:
         is_free="are" if _counted_in_many(reason) else "is",
         of_pod_set=f" of pod set {reason.pod_set}" if reason.pod_set not in ("", ONLY_POD_SET) else "",
         of_flavor=f", flavor {reason.flavor}" if reason.flavor else "",
-        unplaced=f" ({missing} of them {'has' if missing == 1 else 'have'} no place)" if missing else "",
+        unplaced=f" ({missing} of its pods {'has' if missing == 1 else 'have'} no place)" if missing else "",
     )
 
 
