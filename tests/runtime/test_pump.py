@@ -395,6 +395,25 @@ async def test_a_decider_that_is_broken_for_good_is_made_anew_less_and_less_ofte
     assert [r.now_ms - START_MS for r in world.replays] == [0, 1_000, 3_000, 7_000]
 
 
+async def test_a_pump_is_unsound_while_its_deciders_fail_again_and_again(world: World) -> None:
+    broken = True
+
+    def decide(now_ms: int) -> Batch:
+        if broken:
+            raise KeyError("gone")
+        return NO_STEPS
+
+    pump = Pump(lambda: [Recorder(decide)], world.around)
+    await world.start(pump.run)
+    await world.clock.advance(1_000)
+    assert pump.sound
+    await world.clock.advance(2_000 + 4_000)
+    assert not pump.sound
+    broken = False
+    await world.clock.advance(60_000)
+    assert pump.sound
+
+
 async def test_a_decider_that_decides_the_same_for_ever_is_slowed_down(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:

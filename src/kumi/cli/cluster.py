@@ -126,10 +126,12 @@ async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[N
         client: Client = LocalClient(registry)
         identity = Identity(settings.data_dir, clock.now_ms)
         logs = ProcessLogs(settings.data_dir, clock)
-        app = make_app(registry, scheme, clock_ms=clock.now_ms, logs=logs, authenticators=[identity])
+        pumps: list[Pump] = []
+        checks = {"scheduler": lambda: all(pump.sound for pump in pumps)}
+        app = make_app(registry, scheme, clock_ms=clock.now_ms, logs=logs, authenticators=[identity], checks=checks)
         server = await _listen(app, identity, settings)
         stack.push_async_callback(server.stop)
-        loops = asyncio.create_task(_run_loops(client, store, settings))
+        loops = asyncio.create_task(_run_loops(client, store, settings, pumps))
         stack.push_async_callback(_end, loops)
         await _run_nodes(client, settings, stack)
         identity.write_kubeconfig(settings.data_dir / "kubeconfig", server.url)
@@ -155,8 +157,8 @@ async def _listen(app: Application, identity: Identity, settings: Settings) -> S
     raise KumiError("no port of 127.0.0.1 can be listened on")
 
 
-async def _run_loops(client: Client, store: SqliteStore, settings: Settings) -> None:
-    """Informers, controllers, deciders, events, compaction; ends only by an error."""
+async def _run_loops(client: Client, store: SqliteStore, settings: Settings, pumps: list[Pump]) -> None:
+    """Informers, controllers, deciders (put into `pumps`), events, compaction; ends only by an error."""
     clock = RealClock()
     informers = Informers(client, clock)
     events = EventSink(client, clock, SCHEME.of(Event))
@@ -165,7 +167,7 @@ async def _run_loops(client: Client, store: SqliteStore, settings: Settings) -> 
     manager = Manager(around)
     for controller in all_controllers(JobSettings(init_command=INIT_COMMAND)):
         manager.add(controller)
-    pumps = [Pump(make, around) for make in all_deciders()]
+    pumps += [Pump(make, around) for make in all_deciders()]
     work: list[Coroutine[object, object, None]] = [
         informers.run(),
         events.run(),

@@ -142,6 +142,7 @@ class State:
                 self.journal.put(self.binding, decision.pod, Assumed(decision))
                 self.journal.drop(self.refusals, decision.pod)
                 self._reseat(self.pods.by_uid[decision.pod])
+        self.nodes.notice()
 
     def trial(self) -> Trial:
         """Changes inside the block are taken back unless it commits."""
@@ -176,6 +177,7 @@ class State:
     def _end(self) -> None:
         self.quotas.inherit()
         self.nodes.inherit()
+        self.nodes.notice()
 
     def _put(self, delta: Put) -> None:
         match delta.noun:

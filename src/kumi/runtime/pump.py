@@ -48,6 +48,9 @@ RETRY_FIRST_MS = 10
 RETRY_LAST_MS = 30_000
 RENEW_FIRST_MS = 1_000
 RENEW_LAST_MS = 300_000
+UNSOUND = 3
+"""Bugs in a row after which a pump counts as broken."""
+
 RECENT = 500
 """Calls of the deciders that a replay file tells."""
 
@@ -89,6 +92,11 @@ class Pump:
     def idle(self) -> bool:
         """Whether the deciders are at a fixed point: nothing to do before the next timer or change."""
         return not self._busy and not self._changes.is_set() and not self._doubts
+
+    @property
+    def sound(self) -> bool:
+        """Whether its deciders decide: False while they fail again and again, however often they are made anew."""
+        return self._renewals < UNSOUND
 
     async def run(self) -> None:
         """Until cancelled."""

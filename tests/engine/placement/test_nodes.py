@@ -126,10 +126,31 @@ def test_a_resource_that_no_node_has_fits_nowhere_and_one_of_zero_everywhere() -
 def test_a_row_that_gives_room_is_noticed_and_one_that_takes_is_not() -> None:
     nodes = table(node("n1", gpu=4), node("n2", gpu=4))
     seen = nodes.changed
-    nodes.use("n1", ((GPU, 1000),), 1)
+    nodes.use("n1", ((GPU, 1000),), 2)
+    nodes.notice()
     assert nodes.gained_since(seen).tolist() == []
     nodes.use("n1", ((GPU, 1000),), -1)
+    nodes.use("n1", ((GPU, 1000),), 1)
+    nodes.notice()
+    assert nodes.gained_since(seen).tolist() == []
+    nodes.use("n1", ((GPU, 1000),), -1)
+    nodes.notice()
     assert nodes.gained_since(seen).tolist() == [nodes.row_by_name["n1"]]
+
+
+def test_a_node_gains_by_more_of_a_resource_or_by_another_label_and_not_by_less() -> None:
+    nodes = table(node("n1", gpu=4))
+    for changed, gains in (
+        (node("n1", gpu=3), False),
+        (node("n1", gpu=4), True),
+        (node("n1", gpu=4, cpu=1), True),
+        (node("n1", {"zone": "a"}, gpu=4, cpu=1), True),
+        (node("n1", {"zone": "a"}, gpu=1, cpu=1), False),
+    ):
+        seen = nodes.changed
+        nodes.put(changed)
+        nodes.notice()
+        assert bool(nodes.gained_since(seen).size) is gains
 
 
 def test_a_column_tells_values_apart_from_nothing() -> None:

@@ -63,12 +63,14 @@ class Nodes:
         self.free_rows: list[int] = list(range(_FIRST_ROWS))
         self.changed = 0
         self.stamp = 0
-        self.touched: dict[int, None] = {}
+        self.touched: dict[int, Ints] = {}
+        """rows that are being changed -> the room that they had before"""
 
     def put(self, node: Node) -> bool:
         """There is such a node, or it changed. True where its row is new: its `used` is then zero and the caller fills it."""
         known = self.row_by_name.get(node.name)
         row = self._new_row(node.name) if known is None else known
+        self._touch(row)
         lines = [self.line(resource) for resource, _ in node.allocatable]
         amounts = np.zeros(len(self.line_by_resource), dtype=np.int64)
         amounts[0] = HAS_AT_MOST
@@ -79,8 +81,7 @@ class Nodes:
         self._journal.put(self.node_by_name, node.name, node)
         if before is None or _static(before) != _static(node):
             self._journal.swap(self, "stamp", next(self._stamps))
-        self._gain(row)
-        self.touched[row] = None
+            self._gain(row)
         return known is None
 
     def remove(self, name: str) -> None:
@@ -88,8 +89,8 @@ class Nodes:
         row = self.row_by_name.get(name)
         if row is None:
             return
-        self._journal.drop(self.row_by_name, name)
-        self._journal.drop(self.node_by_name, name)
+        self._journal.drop_all(name, self.row_by_name, self.node_by_name)
+        self.touched.pop(row, None)
         for array in (self.allocatable, self.used, self.inherited):
             self._journal.write(array, (slice(None), row), 0)
         self._journal.insert(self.free_rows, row)
@@ -100,14 +101,12 @@ class Nodes:
         row = self.row_by_name.get(name)
         if row is None or not pods:
             return
+        self._touch(row)
         self._journal.add(self.used, (0, row), ONE_POD * pods)
         for resource, amount in requests:
             if resource != PODS:
                 line = self.line(resource)  # first: it may replace the array
                 self._journal.add(self.used, (line, row), min(amount, ASKS_AT_MOST) * pods)
-        self.touched[row] = None
-        if pods < 0:
-            self._gain(row)
 
     def use_rows(self, rows: Ints, requests: Requests, pods: Ints) -> None:
         """The same for many different rows at once, inside a trial that is taken back: nothing is marked as changed."""
@@ -203,6 +202,14 @@ class Nodes:
             over = np.maximum(self.used[:, row] - self.allocatable[:, row], 0)
             if (over != self.inherited[:, row]).any():
                 self._journal.write(self.inherited, (slice(None), row), over)
+
+    def notice(self) -> None:
+        """The change is whole: of the rows touched, those that have more room than before have gained something. A pod that
+        takes the place that was kept for it gains nothing."""
+        for row, before in self.touched.items():
+            room = self.allocatable[:, row] - self.used[:, row]
+            if (room[: before.size] > before).any() or (room[before.size :] > 0).any():
+                self._gain(row)
         self.touched.clear()
 
     def _whole_pods(self, requests: Requests, mask: Mask, used: Ints, rows: Any) -> Ints:
@@ -212,6 +219,10 @@ class Nodes:
                 return np.zeros_like(fits)
             np.minimum(fits, (self.allocatable[line, rows] - used[line, rows]) // amount, out=fits)
         return np.where(mask[rows], np.maximum(fits, 0), 0)
+
+    def _touch(self, row: int) -> None:
+        if row not in self.touched:
+            self.touched[row] = self.allocatable[:, row] - self.used[:, row]
 
     def _gain(self, row: int) -> None:
         self._journal.swap(self, "changed", self.changed + 1)
