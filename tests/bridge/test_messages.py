@@ -99,8 +99,8 @@ def waiting(**fields: object) -> dict[str, object]:
 def test_why_says_layer_need_and_have_then_who_holds_who_is_ahead_and_what_helps() -> None:
     first, second = messages.why(waiting(), {"kind": "Workload"})
     assert (
-        first
-        == f"it waits at the gang: its pods need 4 {GPU} together, and 2 {GPU} are free on the nodes (2 of its pods have no place)"
+        first == f"it waits at the gang: its pods need 4 {GPU} together, and 2 {GPU} are free on the nodes "
+        "(2 of its pods have no place)"
     )
     assert second == (
         "number 2 in its queue; ahead: PyTorchJob team-a/zero; "

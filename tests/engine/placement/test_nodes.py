@@ -23,6 +23,7 @@ def table(*nodes: Node) -> Nodes:
     made = Nodes(Journal())
     for each in nodes:
         made.put(each)
+    made.notice()
     return made
 
 
