@@ -69,6 +69,13 @@ def test_the_mask_is_what_the_rule_says_of_each_node(
     assert int(mask.sum()) == sum(plain(n, asked) for n in found)
 
 
+def test_a_node_without_the_label_is_in_no_list_of_values_and_outside_of_every_one() -> None:
+    nodes = table([node("n0"), node("n1", {"zone": "a"}), node("n2", {"zone": "b"})])
+    for operator, fitting in (("In", {"n1"}), ("NotIn", {"n0", "n2"})):
+        mask = Predicates().mask(nodes, PodShape((), affinity=((Requirement("zone", operator, ("a",)),),)))
+        assert {name for name, row in nodes.row_by_name.items() if mask[row]} == fitting
+
+
 @given(some_nodes(), shapes(), st.lists(st.tuples(st.integers(0, 9), shapes()), max_size=6))
 def test_every_node_that_takes_no_pod_is_counted_once(
     found: list[Node], asked: PodShape, used: list[tuple[int, PodShape]]
