@@ -199,6 +199,14 @@ def test_submit_follows_a_job_to_its_end(cluster: Any) -> None:
     assert failed.returncode == 1
 
 
+def test_submit_refuses_a_script_that_is_not_there(cluster: Any) -> None:
+    cluster.up()
+    refused = cluster.kumi("submit", "nowhere.py", ok=False)
+    assert refused.returncode == 1
+    assert "nowhere.py is not a file here" in refused.stderr
+    assert "there is no job" in cluster.kumi("why", "nowhere", ok=False).stderr
+
+
 def test_a_job_larger_than_any_quota_says_so(cluster: Any) -> None:
     cluster.up("--cpus", "64")
     cluster.kumi("apply", "-f", "-", stdin=QUEUES)

@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from kumi.api.kueue import ClusterQueue, LocalQueue
-from kumi.controllers.not_yet_in_force import of_cluster_queue, of_local_queue
+from kumi.api.scheme import load
+from kumi.controllers.not_yet_in_force import NotYetInForce, of_cluster_queue, of_local_queue
 
 
 def paths(spec: dict[str, Any]) -> list[str]:
@@ -63,3 +64,15 @@ def test_a_door_has_a_share_too() -> None:
         "spec.fairSharing.weight"
     ]
     assert of_local_queue(LocalQueue()) == []
+
+
+def test_who_writes_such_a_field_is_warned() -> None:
+    hook, kinds = NotYetInForce(), {k.kind: k for k in load()}
+    queue = {"metadata": {"name": "q"}, "spec": {"cohortName": "c"}}
+    assert hook.warnings("CREATE", kinds["ClusterQueue"], queue) == [
+        "spec.cohortName is stored, and its rule is not in force yet"
+    ]
+    door = {"metadata": {"name": "q"}, "spec": {"clusterQueue": "q", "fairSharing": {"weight": "2"}}}
+    assert len(hook.warnings("UPDATE", kinds["LocalQueue"], door)) == 1
+    assert hook.warnings("CREATE", kinds["Pod"], {"metadata": {"name": "p"}}) == []
+    assert hook.validate("CREATE", kinds["ClusterQueue"], queue, None) == []

@@ -84,3 +84,16 @@ async def test_a_waiting_job_is_explained_by_its_record(client: FakeClient) -> N
         "it waits at the gang: it is full",
         "number 1 in its queue; next chance: when pods end",
     )
+
+
+async def test_a_job_whose_pods_crash_again_and_again_says_so(client: FakeClient) -> None:
+    job = await put(client, "Job", "a")
+    owner = {"ownerReferences": [{"uid": job["metadata"]["uid"], "kind": "Job", "name": "a"}]}
+    admitted = {**ADMITTED, "conditions": [{"type": "Admitted", "status": "True"}]}
+    await put(client, "Workload", "w", metadata=owner, status=admitted)
+    waiting = {"state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"exitCode": 2}}}
+    await put(client, "Pod", "p0", metadata=owner, status={"phase": "Running"})
+    await put(client, "Pod", "p1", metadata=owner, status={"phase": "Running", "containerStatuses": [waiting]})
+    first, second = await explain(client, name_of(job))
+    assert first == "it was admitted and started, and 1 of its 2 pods crash again and again: p1 (exit code 2)"
+    assert second == "its log says why: kubectl logs -n default p1 --previous"

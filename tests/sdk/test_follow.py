@@ -66,9 +66,16 @@ def test_pods_tell_their_phase_and_their_restarts() -> None:
     running = {"phase": "Running", "containerStatuses": [{"restartCount": 0}]}
     pod = owned("Pod", spec={"nodeName": "n"}, status=running)
     assert texts(story.see(pod)) == [("pod", "running on n")]
-    again = owned("Pod", spec={"nodeName": "n"}, status={**running, "containerStatuses": [{"restartCount": 2}]})
-    assert texts(story.see(again)) == [("restarts", "restarted 2 times")]
+    crashed = {"restartCount": 2, "lastState": {"terminated": {"exitCode": 3}}}
+    again = owned("Pod", spec={"nodeName": "n"}, status={**running, "containerStatuses": [crashed]})
+    assert texts(story.see(again)) == [("restarts", "restarted 2 times (exit code 3)")]
     assert story.see(again) == []
+
+
+def test_a_pod_that_failed_says_how() -> None:
+    ended = [{"state": {"terminated": {"exitCode": 0}}}, {"state": {"terminated": {"exitCode": 137}}}]
+    pod = owned("Pod", status={"phase": "Failed", "containerStatuses": ended})
+    assert texts(Story([job_named()]).see(pod)) == [("pod", "failed (exit code 137)")]
 
 
 def test_what_belongs_to_others_is_not_told() -> None:

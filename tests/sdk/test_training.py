@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kumi.api.errors import KumiError
@@ -33,7 +35,8 @@ def test_cpu_is_requested_and_not_limited() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "word"), [({"workers": 0}, "workers"), ({"gpus": -1}, "gpus"), ({"command": []}, "command")]
+    ("arguments", "word"),
+    [({"workers": 0}, "workers"), ({"gpus": -1}, "gpus"), ({"command": []}, "command"), ({"retries": -1}, "retries")],
 )
 def test_a_wrong_argument_is_named(arguments: dict[str, object], word: str) -> None:
     with pytest.raises(KumiError, match=word):
@@ -45,3 +48,19 @@ def test_a_wrong_argument_is_named(arguments: dict[str, object], word: str) -> N
 )
 def test_a_name_is_one_that_kubernetes_takes(words: list[str], name: str) -> None:
     assert stem(words) == name
+
+
+def test_it_runs_where_it_is_submitted_unless_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def where(job: TrainingJob) -> str | None:
+        [container] = job.manifest()["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"]
+        directory: str | None = container.get("workingDir")
+        return directory
+
+    monkeypatch.chdir(tmp_path)
+    assert where(TrainingJob("t", ["x"])) == str(tmp_path)
+    assert where(TrainingJob("t", ["x"], working_dir="/app")) == "/app"
+    assert where(TrainingJob("t", ["x"], working_dir="")) is None
+
+
+def test_retries_are_those_of_all_ranks_together() -> None:
+    assert TrainingJob("t", ["x"], workers=4, retries=2).manifest()["spec"]["runPolicy"] == {"backoffLimit": 8}

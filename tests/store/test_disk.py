@@ -141,3 +141,12 @@ def test_a_second_opener_is_told_who_holds_the_store(path: Path) -> None:
         Disk(path)
     disk.close()
     Disk(path).close()
+
+
+def test_nobody_else_may_read_the_file(tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "store.db")
+    disk.append([Row(2, "/k", 0, 2, b"secret")])
+    modes = {path.name: path.stat().st_mode & 0o077 for path in tmp_path.glob("store.db*") if path.suffix != ".lock"}
+    disk.close()
+    assert set(modes.values()) == {0}
+    assert len(modes) >= 2

@@ -31,6 +31,7 @@ from kumi.apiserver.identity import Identity
 from kumi.apiserver.server import Server
 from kumi.cli.instance import forget_instance, write_instance
 from kumi.controllers import all_controllers, all_deciders
+from kumi.controllers.not_yet_in_force import NotYetInForce
 from kumi.jobs.base import Settings as JobSettings
 from kumi.jobs.queue_hook import QueueHook
 from kumi.kubelet.logs import ProcessLogs
@@ -121,7 +122,7 @@ async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[N
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(store.close)
         stack.callback(forget_instance, settings.data_dir)
-        registry = Registry(store, scheme, clock.now_ms, Uids(clock.now_ms), [QueueHook()])
+        registry = Registry(store, scheme, clock.now_ms, Uids(clock.now_ms), [QueueHook(), NotYetInForce()])
         await bootstrap(registry)
         client: Client = LocalClient(registry)
         identity = Identity(settings.data_dir, clock.now_ms)

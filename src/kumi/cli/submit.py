@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from kumi.api.errors import KumiError
 from kumi.cli.options import client_options
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kumi.sdk.jobs import JobName
 
 FIRST_RANK = "-master-0"
+IMAGE = "python:3.12"
 
 
 @click.command("submit", context_settings={"ignore_unknown_options": True})
@@ -31,12 +33,13 @@ FIRST_RANK = "-master-0"
 @click.option("--cpus", default="", help="CPUs of each rank (2, 500m).")
 @click.option("--memory", default="", help="Memory of each rank (4Gi).")
 @click.option("--name", default="", help="The job's name (default: the script's, with a suffix).")
-@click.option("--image", default="python:3.12", show_default=True, help="For clusters that run containers.")
+@click.option("--image", default=IMAGE, show_default=True, help="For clusters that run containers: it has SCRIPT then.")
 @click.option("--env", "-e", multiple=True, help="NAME=VALUE for every rank; NAME alone takes the value from here.")
 @click.option("--priority-class", default="", help="A WorkloadPriorityClass.")
 @click.option(
     "--restart", default="OnFailure", show_default=True, type=click.Choice(["OnFailure", "Never", "Always", "ExitCode"])
 )
+@click.option("--retries", default=3, show_default=True, type=click.IntRange(0), help="Restarts before it fails.")
 @click.option("--detach", "-d", is_flag=True, help="Print the job's name and return.")
 @client_options
 @click.argument("script")
@@ -91,18 +94,19 @@ async def _submit(
             memory=options["memory"],
             namespace=kumi.namespace,
             image=options["image"],
-            working_dir=os.getcwd(),
+            working_dir=None if options["image"] == IMAGE else "",
             environment=environment_of(env),
             priority_class=options["priority_class"],
             restart=options["restart"],
+            retries=int(options["retries"]),
         )
         return await _run(kumi, job, detach)
 
 
 async def _run(kumi: Kumi, job: TrainingJob, detach: bool) -> int:
     missing = missing_script(job.command)
-    if missing:
-        click.echo(f"{missing} is not a file here: the job finds it only where its pods have one", err=True)
+    if missing and job.working_dir is None:
+        raise KumiError(f"{missing} is not a file here; if an image has it, say which with --image")
     name = await kumi.submit(job)
     click.echo(f"{name.kind.kind.lower()}/{name.name} created: {shlex.join(job.command)}", err=True)
     if detach:

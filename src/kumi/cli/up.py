@@ -50,7 +50,7 @@ def command(data_dir: Path, detach: bool, verbose: bool, **settings: Any) -> Non
         )
     data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     if detach:
-        _detach(data_dir)
+        _detach(data_dir, settings["nodes"], settings["gpus"])
     else:
         gc.set_threshold(COLLECT_AT, 20, 20)
         from kumi.cli.cluster import Settings
@@ -67,13 +67,15 @@ def _serve(settings: Any, verbose: bool) -> None:
     set_up(verbose)
     sys.setswitchinterval(SWITCH_S)
     gc.freeze()
-    uvloop.run(serve(settings, on_ready=lambda url: click.echo(usage(settings.data_dir, url))))
+    uvloop.run(
+        serve(settings, on_ready=lambda url: click.echo(usage(settings.data_dir, url, settings.nodes, settings.gpus)))
+    )
 
 
-def usage(data_dir: Path, url: str) -> str:
-    """What to do next."""
+def usage(data_dir: Path, url: str, nodes: int, gpus: int) -> str:
+    """What there is, and what to do next."""
     return (
-        f"Kumi is up at {url}\n"
+        f"Kumi is up at {url}: {nodes} node{'' if nodes == 1 else 's'}, {gpus} nvidia.com/gpu each\n"
         f"  export KUBECONFIG={data_dir / 'kubeconfig'}\n"
         "  kubectl get nodes\n"
         "  kumi submit train.py --queue QUEUE --workers 4 --gpus 1\n"
@@ -81,7 +83,7 @@ def usage(data_dir: Path, url: str) -> str:
     )
 
 
-def _detach(data_dir: Path) -> None:
+def _detach(data_dir: Path, nodes: int, gpus: int) -> None:
     """Runs the same command without --detach in a session of its own, and waits until it serves."""
     words = [word for word in sys.argv[1:] if word != "--detach"]
     with (data_dir / "kumi.log").open("ab") as log:
@@ -100,7 +102,7 @@ def _detach(data_dir: Path) -> None:
                 os.kill(process.pid, signal.SIGTERM)
             raise KumiError(f"the cluster did not start: {_last_words(data_dir / 'kumi.log', begin)}")
         time.sleep(0.01)
-    click.echo(usage(data_dir, instance.url))
+    click.echo(usage(data_dir, instance.url, nodes, gpus))
 
 
 def _last_words(log: Path, begin: int) -> str:

@@ -13,9 +13,13 @@ Source     Kueue: ClusterQueue, LocalQueue.
 
 from __future__ import annotations
 
+import msgspec
+
 from kumi.api import kueue
-from kumi.api.errors import KumiError
+from kumi.api.errors import FieldError, KumiError
 from kumi.api.quantity import nano
+from kumi.api.scheme import Kind
+from kumi.api.wire import JsonObject
 
 BORROW_DEFAULTS = ("MayStopSearch", "Borrow")
 """the default in either of its spellings"""
@@ -52,6 +56,27 @@ def of_cluster_queue(view: kueue.ClusterQueue) -> list[str]:
 def of_local_queue(view: kueue.LocalQueue) -> list[str]:
     """The paths of fields that ask for a rule that is not in force."""
     return _fair_sharing(view.spec.fair_sharing)
+
+
+class NotYetInForce:
+    """Warns whoever writes such a field (an AdmissionHook of the registry)."""
+
+    def mutate(self, operation: str, kind: Kind, new: JsonObject, old: JsonObject | None) -> None:
+        """Nothing is changed."""
+
+    def validate(self, operation: str, kind: Kind, new: JsonObject, old: JsonObject | None) -> list[FieldError]:
+        """Nothing is refused."""
+        return []
+
+    def warnings(self, operation: str, kind: Kind, new: JsonObject) -> list[str]:
+        """A line for each field."""
+        if kind.type is kueue.ClusterQueue:
+            paths = of_cluster_queue(msgspec.convert(new, kueue.ClusterQueue))
+        elif kind.type is kueue.LocalQueue:
+            paths = of_local_queue(msgspec.convert(new, kueue.LocalQueue))
+        else:
+            return []
+        return [f"{path} is stored, and its rule is not in force yet" for path in paths]
 
 
 def _fungibility(written: kueue.FlavorFungibility | None) -> list[str]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from kumi.engine.admission.order import Kind, Place
 from kumi.engine.journal import Journal
-from kumi.engine.model import PodShape, Strategy
+from kumi.engine.model import PodSet, Strategy
 from kumi.engine.reasons import Ahead, Reason
 
 
@@ -37,12 +37,13 @@ class Spot:
 class Parked:
     """What the last attempt of a kind met: `reason` to tell, `others` the other noes, `holders` who holds what is wanted.
 
-    `shapes` were looked for on the nodes; `open_ended`: not every combination of flavors was tried, so anything may help."""
+    `looked_for`: pod sets for which nodes were looked for; `open_ended`: not every combination of flavors was tried, so anything
+    may help."""
 
     reason: Reason
     others: tuple[Reason, ...] = ()
     holders: tuple[Ahead, ...] = ()
-    shapes: tuple[PodShape, ...] = ()
+    looked_for: tuple[PodSet, ...] = ()
     open_ended: bool = False
 
 
@@ -57,6 +58,8 @@ class Queues:
         self.ready: dict[str, list[Place]] = {}
         """the first of every ready kind"""
         self.parked: dict[str, dict[Kind, Parked]] = {}
+        self.woken: dict[str, dict[Kind, Parked]] = {}
+        """kinds that were parked, and are ready because something may have helped them: what they met before"""
         self.later: list[tuple[int, str]] = []
         """(requeue_at_ms, workload)"""
         self.hot: dict[str, None] = {}
@@ -100,7 +103,7 @@ class Queues:
         journal.discard(kinds[spot.kind], spot.place)
         if not kinds[spot.kind]:
             journal.drop(kinds, spot.kind)
-            journal.drop(self.parked.get(queue, {}), spot.kind)
+            journal.drop_all(spot.kind, self.parked.get(queue, {}), self.woken.get(queue, {}))
         elif not parked:
             self._ready(queue, spot.kind)
         journal.put(self.hot, queue, None)
@@ -124,16 +127,22 @@ class Queues:
         if kind not in self.parked[queue]:
             self._unready(queue, kind)
         self._journal.put(self.parked[queue], kind, parked)
+        self._journal.drop(self.woken.get(queue, {}), kind)
 
     def wake(self, queue: str, kind: Kind) -> None:
-        """The kind may be tried again."""
+        """The kind may be tried again: something may have helped it."""
+        if queue not in self.woken:
+            self._journal.put(self.woken, queue, {})
+        self._journal.put(self.woken[queue], kind, self.parked[queue][kind])
         self._journal.drop(self.parked[queue], kind)
         self._ready(queue, kind)
 
     def wake_all(self, queue: str) -> None:
-        """Every kind of the queue may be tried again."""
+        """Every kind of the queue may be tried again, and what it met before is of no account."""
         for kind in list(self.parked.get(queue, {})):
-            self.wake(queue, kind)
+            self._journal.drop(self.parked[queue], kind)
+            self._ready(queue, kind)
+        self._journal.drop(self.woken, queue)
         if queue in self.line:
             self._journal.put(self.hot, queue, None)
 
@@ -175,4 +184,4 @@ class Queues:
             self._journal.discard(self.ready[queue], members[0])
 
     def _drop_queue(self, queue: str) -> None:
-        self._journal.drop_all(queue, self.line, self.members, self.ready, self.parked, self.hot)
+        self._journal.drop_all(queue, self.line, self.members, self.ready, self.parked, self.woken, self.hot)

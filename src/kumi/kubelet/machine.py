@@ -128,7 +128,7 @@ class Machine:
 
     async def _start(self) -> None:
         pods = self.settings.data_dir / "pods"
-        pods.mkdir(parents=True, exist_ok=True)
+        pods.mkdir(parents=True, exist_ok=True, mode=0o700)  # secrets are files in there
         self.staging.mkdir(parents=True, exist_ok=True)
         self._block = hold_block(str(self.settings.data_dir.resolve()))
         self._addresses = Addresses(self._block.number)

@@ -3,9 +3,11 @@
     from kumi.sdk import TrainingJob, connect
 
     async with connect() as kumi:                      # $KUBECONFIG, or the cluster of `kumi up`
-        job = await kumi.submit(TrainingJob("train", ["python3", "train.py"], queue="team-a", workers=4, gpus=1))
+        job = await kumi.submit(TrainingJob("", ["python3", "train.py"], queue="team-a", workers=4, gpus=1))
         async for step in kumi.follow(job):
-            print(step.text)
+            print(step.pod, step.text)
+
+The job runs in the current directory; without a name it gets one from the script. Logs come as chunks of bytes.
 
 The names are imported when they are first used, so that a command which needs none of them starts quickly.
 """

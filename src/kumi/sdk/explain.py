@@ -21,7 +21,8 @@ from kumi.api.scheme import SCHEME, Kind
 from kumi.api.wire import JsonObject
 from kumi.bridge.messages import why, why_without_workload
 from kumi.runtime.client import Reader
-from kumi.sdk.jobs import JobName, find_workload
+from kumi.sdk.follow import ended_how
+from kumi.sdk.jobs import JobName, find_workload, is_owned
 
 
 async def explain(client: Reader, job: JobName) -> tuple[str, str]:
@@ -30,8 +31,31 @@ async def explain(client: Reader, job: JobName) -> tuple[str, str]:
     if workload is None:
         current = await client.get(job.kind, job.namespace, job.name)
         return why_without_workload(current, await _last_warning(client, job))
+    if _is_true(workload, "Admitted") and not _is_true(workload, "Finished"):
+        crashing = await _crashing(client, job)
+        if crashing is not None:
+            return crashing
     record = (workload.get("status") or {}).get("decision")
     return why(await as_of_now(client, record) if record else None, workload)
+
+
+async def _crashing(client: Reader, job: JobName) -> tuple[str, str] | None:
+    """What to say of a job that was admitted and whose pods crash again and again; None: they don't."""
+    pods = [pod for pod in (await client.list(SCHEME.of(Pod), job.namespace)).items if is_owned(pod, job.uid)]
+    looping = [pod for pod in pods if _crash_loops(pod)]
+    if not looping:
+        return None
+    first = looping[0]
+    name, how = first["metadata"]["name"], ended_how(first.get("status") or {}, "lastState")
+    return (
+        f"it was admitted and started, and {len(looping)} of its {len(pods)} pods crash again and again: {name}{how}",
+        f"its log says why: kubectl logs -n {job.namespace} {name} --previous",
+    )
+
+
+def _crash_loops(pod: JsonObject) -> bool:
+    containers = (pod.get("status") or {}).get("containerStatuses") or []
+    return any((c.get("state", {}).get("waiting") or {}).get("reason") == "CrashLoopBackOff" for c in containers)
 
 
 async def as_of_now(client: Reader, record: JsonObject) -> JsonObject:

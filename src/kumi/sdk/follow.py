@@ -86,13 +86,24 @@ class Story:
         count = sum(c.get("restartCount", 0) for c in status.get("containerStatuses", []))
         if count > self.restarts.get(obj["metadata"]["uid"], 0):
             self.restarts[obj["metadata"]["uid"]] = count
-            steps.append(Step(job, "restarts", f"restarted {count} time{'s' if count > 1 else ''}", pod=name))
+            text = f"restarted {count} time{'s' if count > 1 else ''}{ended_how(status, 'lastState')}"
+            steps.append(Step(job, "restarts", text, pod=name))
         phase = status.get("phase", "Pending")
         where = obj.get("spec", {}).get("nodeName", "")
-        text = f"{phase.lower()}{' on ' + where if where and phase == 'Running' else ''}"
+        told = ended_how(status, "state") if phase == "Failed" else ""
+        text = f"{phase.lower()}{' on ' + where if where and phase == 'Running' else ''}{told}"
         if phase != "Pending":
             steps += self._once(f"{obj['metadata']['uid']}/phase", Step(job, "pod", text, pod=name))
         return steps
+
+
+def ended_how(status: JsonObject, state: str) -> str:
+    """` (exit code 3)` of the first container that ended badly; `state` is `state`, or `lastState` before a restart."""
+    for container in status.get("containerStatuses", []):
+        code = (container.get(state, {}).get("terminated") or {}).get("exitCode")
+        if code:
+            return f" (exit code {code})"
+    return ""
 
 
 def nodes_text(admission: JsonObject) -> str:

@@ -6,6 +6,7 @@ Master, each with the same command and the same resources.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,8 @@ class TrainingJob:
     """`workers` ranks of `command`. `name` "" is made from the script and a suffix that the server adds.
 
     `cpu` and `memory` are quantities (`2`, `4Gi`), "" asks for none. `image` is what a cluster of containers pulls; a node
-    that runs processes does not look at it."""
+    that runs processes does not look at it. `working_dir` None is the directory of whoever makes the job, "" the image's
+    own. `retries`: so many times may all ranks be restarted before the job fails."""
 
     name: str
     command: Sequence[str]
@@ -33,10 +35,11 @@ class TrainingJob:
     memory: str = ""
     namespace: str = "default"
     image: str = "python:3.12"
-    working_dir: str = ""
+    working_dir: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     priority_class: str = ""
     restart: str = "OnFailure"
+    retries: int = 3
 
     def manifest(self) -> JsonObject:
         """The PyTorchJob. KumiError names the argument that is wrong."""
@@ -46,6 +49,8 @@ class TrainingJob:
             raise KumiError(f"gpus: {self.gpus} is negative")
         if not self.command:
             raise KumiError("command: nothing to run")
+        if self.retries < 0:
+            raise KumiError(f"retries: {self.retries} is negative")
         labels = {QUEUE_LABEL: self.queue} if self.queue else {}
         if self.priority_class:
             labels[PRIORITY_CLASS_LABEL] = self.priority_class
@@ -61,13 +66,14 @@ class TrainingJob:
             "apiVersion": "kubeflow.org/v1",
             "kind": "PyTorchJob",
             "metadata": metadata,
-            "spec": {"pytorchReplicaSpecs": specs},
+            "spec": {"runPolicy": {"backoffLimit": self.retries * self.workers}, "pytorchReplicaSpecs": specs},
         }
 
     def _replicas(self, count: int) -> JsonObject:
         container: JsonObject = {"name": "pytorch", "image": self.image, "command": list(self.command)}
-        if self.working_dir:
-            container["workingDir"] = self.working_dir
+        working_dir = os.getcwd() if self.working_dir is None else self.working_dir
+        if working_dir:
+            container["workingDir"] = working_dir
         if self.environment:
             container["env"] = [{"name": name, "value": value} for name, value in self.environment.items()]
         amounts = {"cpu": self.cpu, "memory": self.memory, GPU: str(self.gpus) if self.gpus else ""}

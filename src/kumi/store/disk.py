@@ -65,6 +65,7 @@ class Disk:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))  # secrets are in there
             self._lock = _lock(path.with_name(path.name + ".lock"))
         except OSError as error:
             raise KumiError(f"{path}: can't be opened: {error.strerror or error}") from error

@@ -57,6 +57,10 @@ def _heads(state: State) -> list[tuple[Place, str, ClusterQueue]]:
 def _attempt(state: State, key: str, queue: ClusterQueue, now_ms: int) -> list[Admit | Hold]:
     """Quota and nodes in one trial: all of it is kept, or nothing."""
     workload, spot = state.workloads[key], state.queues.spot[key]
+    before = state.queues.woken.get(queue.name, {}).get(spot.kind)
+    if before is not None and state.queues.position(key) > 1 and not requeue.may_fit(state, queue.name, before):
+        state.queues.park(queue.name, spot.kind, before)
+        return []
     with state.trial() as trial:
         found = flavors.assign(state, workload, queue)
         if not isinstance(found, flavors.Refused):

@@ -59,10 +59,11 @@ Choice = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """No. `reasons` in the order in which they were met; `shapes` were looked for on nodes; `open_ended`: not all was tried."""
+    """No. `reasons` in the order in which they were met; `looked_for`: pod sets, as their pods would be with one choice of
+    flavors, for which nodes were looked for; `open_ended`: not all was tried."""
 
     reasons: tuple[Reason, ...]
-    shapes: tuple[PodShape, ...] = ()
+    looked_for: tuple[PodSet, ...] = ()
     open_ended: bool = False
 
 
@@ -104,7 +105,7 @@ class _Search:
     workload: Workload
     queue: ClusterQueue
     reasons: dict[Reason, None] = field(default_factory=dict)
-    shapes: dict[PodShape, None] = field(default_factory=dict)
+    looked_for: dict[PodSet, None] = field(default_factory=dict)
     alone: dict[tuple[int, Choice], Reason | None] = field(default_factory=dict)
     asks: list[Amounts] = field(default_factory=list)
     options: list[list[Choice]] = field(default_factory=list)
@@ -119,7 +120,7 @@ class _Search:
             if found is not None:
                 return found
         reasons = dict.fromkeys(self._of_the_gang(reason) for reason in self.reasons)
-        return Refused(tuple(reasons), tuple(self.shapes), self.placed >= PLACED_AT_MOST)
+        return Refused(tuple(reasons), tuple(self.looked_for), self.placed >= PLACED_AT_MOST)
 
     def _asks(self, pods: PodSet) -> Amounts:
         """What the pod set asks for in all, by resource; notes what isn't covered."""
@@ -198,7 +199,7 @@ class _Search:
             return True
         if (at, choice) not in self.alone:
             pods = self._shaped(at, choice)
-            self.shapes[pods.shape] = None
+            self.looked_for[pods] = None
             self.alone[at, choice] = gang.refusal(self.state.site, pods)
         reason = self.alone[at, choice]
         if reason is not None:

@@ -15,7 +15,10 @@ Not here       sentences: kumi.bridge.messages.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from kumi.engine.admission.flavors import Refused, told
 from kumi.engine.decisions import Hold
@@ -25,6 +28,7 @@ from kumi.engine.reasons import Ahead, Code, Layer, Reason, Record
 
 if TYPE_CHECKING:
     from kumi.engine.holdings import Holder
+    from kumi.engine.placement.nodes import Mask
     from kumi.engine.state import State
 
 NAMED_AT_MOST = 3
@@ -79,7 +83,7 @@ def parked(state: State, workload: Workload, queue: str, refused: Refused) -> Pa
     """What an attempt met, with those who hold what is wanted."""
     reason, others = told(refused.reasons)
     holders = _holders(state, queue, reason, refused)
-    return Parked(reason, others, holders, refused.shapes, refused.open_ended)
+    return Parked(reason, others, holders, refused.looked_for, refused.open_ended)
 
 
 def _holders(state: State, queue: str, reason: Reason, refused: Refused) -> tuple[Ahead, ...]:
@@ -88,12 +92,14 @@ def _holders(state: State, queue: str, reason: Reason, refused: Refused) -> tupl
         return tuple(_ahead(state, holder) for holder in index[:NAMED_AT_MOST])
     if reason.code.layer < Layer.GANG or reason.permanent:
         return ()
-    index = state.holdings.by_resource.get(reason.resource, [])
-    found = [holder for holder in index[:_LOOKED_AT_MOST] if _in_the_way(state, holder, refused)]
-    return tuple(_ahead(state, holder) for holder in found[:NAMED_AT_MOST])
+    masks = [state.site.mask(pods) for pods in refused.looked_for]
+    usable = np.logical_or.reduce(masks)
+    index = state.holdings.by_resource.get(reason.resource, [])[:_LOOKED_AT_MOST]
+    found = islice((holder for holder in index if _in_the_way(state, holder, usable)), NAMED_AT_MOST)
+    return tuple(_ahead(state, holder) for holder in found)
 
 
-def _in_the_way(state: State, holder: Holder, refused: Refused) -> bool:
+def _in_the_way(state: State, holder: Holder, usable: Mask) -> bool:
     """Does the holder hold something on a node that one of the shapes may use?"""
     _, workload, pod = holder
     if pod:
@@ -101,9 +107,8 @@ def _in_the_way(state: State, holder: Holder, refused: Refused) -> bool:
     else:
         given = state.holdings.admission[workload].pod_sets
         names = [node for pods in given for node in state.reservations.promised.get((workload, pods.name), ())]
-    rows = [state.nodes.row_by_name[name] for name in names if name in state.nodes.row_by_name]
-    masks = [state.site.plugins.filter.mask(state.nodes, shape) for shape in refused.shapes]
-    return any(bool(mask[rows].any()) for mask in masks)
+    rows = state.nodes.row_by_name
+    return any(name in rows and bool(usable[rows[name]]) for name in names)
 
 
 def _ahead(state: State, holder: Holder) -> Ahead:
