@@ -84,7 +84,9 @@ def _more(quotas: object, units: int) -> object:
     return replace(quotas, quotas=tuple((r, Quota(q.nominal + 1000 * units)) for r, q in named))  # type: ignore[type-var]
 
 
-def test_quota_that_is_freed_brings_back_those_whom_it_is_enough_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quota_that_is_freed_brings_back_those_whom_it_is_enough_for_and_the_first_in_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     cluster = Cluster.drawn("n1 | A A B . . . . .", gpus=4)
     for letter, count in (("C", 4), ("D", 2), ("E", 3)):
         cluster.submit(letter, count)
@@ -93,11 +95,11 @@ def test_quota_that_is_freed_brings_back_those_whom_it_is_enough_for(monkeypatch
     tried = attempts(cluster, monkeypatch)
     cluster.finish("B")
     cluster.run()
-    assert tried == ["ns/d"]
+    assert tried == ["ns/c", "ns/d"]
     assert cluster.holding() == "AD"
 
 
-def test_room_on_a_node_brings_back_those_who_fit_there_with_a_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_room_on_a_node_brings_back_those_for_whom_it_may_be_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = Cluster.drawn("n1 | A A B\nn2 | C")
     cluster.submit("D", pod_sets=(replace(cluster.workloads["ns/a"].pod_sets[0], count=1, shape=shape(gpu=2)),))
     cluster.submit("E", 2)
@@ -105,10 +107,28 @@ def test_room_on_a_node_brings_back_those_who_fit_there_with_a_pod(monkeypatch: 
     tried = attempts(cluster, monkeypatch)
     cluster.finish("B")
     cluster.run()
-    assert tried == ["ns/e"]
+    assert tried == []
     cluster.finish("A")
     cluster.run()
-    assert (tried, cluster.holding()) == (["ns/e", "ns/d", "ns/e"], "CD")
+    assert (tried, cluster.holding()) == (["ns/d", "ns/e"], "CD")  # E is the first in line now
+
+
+def test_one_that_was_brought_back_is_not_tried_when_others_have_taken_the_quota(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster = Cluster.drawn("n1 | A A . . . . .", gpus=3)
+    cluster.submit("B", 3, priority=2)
+    cluster.submit("C", 3, priority=1)
+    cluster.submit("D", 2)
+    cluster.run()
+    tried = attempts(cluster, monkeypatch)
+    cluster.finish("A")
+    cluster.run()
+    assert (tried, cluster.holding()) == (["ns/b", "ns/c"], "B")  # C is the first in line now
+    cluster.put(replace(cluster.workloads["ns/c"], active=False))
+    cluster.finish("B")
+    cluster.run()
+    assert (tried, cluster.holding()) == (["ns/b", "ns/c", "ns/d"], "D")
 
 
 def test_a_node_that_the_shape_may_not_use_helps_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
