@@ -18,8 +18,12 @@ from kumi.api.errors import FieldError, KumiError
 from kumi.engine.model import Profile
 from kumi.engine.placement.plugins import SCORES
 
-PROFILES = ("kumi",)
-PLACEMENTS = ("kumi", "none")
+FIELDS = {
+    "profile": ("kumi",),
+    "placement": ("kumi", "none"),
+    "scoring": ("binpack", *sorted(set(SCORES) - {"binpack"})),
+}
+"""what each field may be; the first is the default"""
 
 
 class PolicyError(KumiError):
@@ -36,11 +40,10 @@ def parse(raw: Any) -> Profile:
         raw = {}
     if not isinstance(raw, Mapping):
         raise PolicyError((FieldError("policy", "must be a mapping", "FieldValueTypeInvalid"),))
-    allowed = {"profile": PROFILES, "placement": PLACEMENTS, "scoring": tuple(sorted(SCORES))}
-    errors = [_unknown(str(key), allowed) for key in raw if key not in allowed]
+    errors = [_unknown(str(key)) for key in raw if key not in FIELDS]
     chosen = {}
-    for key, values in allowed.items():
-        chosen[key] = raw.get(key, {"scoring": "binpack"}.get(key, values[0]))
+    for key, values in FIELDS.items():
+        chosen[key] = raw.get(key, values[0])
         if chosen[key] not in values:
             errors.append(
                 FieldError(key, f"supported values: {_quoted(values)}", "FieldValueNotSupported", chosen[key])
@@ -50,8 +53,8 @@ def parse(raw: Any) -> Profile:
     return Profile(chosen["profile"], chosen["placement"] == "kumi", {"scoring": chosen["scoring"]})
 
 
-def _unknown(key: str, allowed: Mapping[str, object]) -> FieldError:
-    return FieldError(key, f"unknown field; known are {_quoted(tuple(allowed))}", "FieldValueForbidden")
+def _unknown(key: str) -> FieldError:
+    return FieldError(key, f"unknown field; known are {_quoted(tuple(FIELDS))}", "FieldValueForbidden")
 
 
 def _quoted(values: tuple[str, ...]) -> str:

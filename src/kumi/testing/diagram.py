@@ -40,6 +40,7 @@ from kumi.testing.builders import GPU, door, flavor, node, pod, pods_of, queue, 
 
 GPU_UNIT = 1000
 FREE, ALIEN = ".", "x"
+_ROUNDS_AT_MOST = 100
 
 
 @dataclass
@@ -194,12 +195,15 @@ class Cluster:
             invariants.check(self.state)
 
     def run(self) -> list[Decision]:
-        """Decides and writes until nothing more is decided; everything that was."""
+        """Decides and writes until nothing more is decided; everything that was. AssertionError: it never comes to rest."""
         every: list[Decision] = []
-        while decided := [*self.decide(), *self.bind()]:
+        for _ in range(_ROUNDS_AT_MOST):
+            decided = [*self.decide(), *self.bind()]
+            if not decided:
+                return every
             self.write(decided)
             every += decided
-        return every
+        raise AssertionError(f"no fixed point; decided last: {decided}")
 
     def start(self, letter: str, run: int = 0) -> list[Pod]:
         """The job of the workload makes its pods."""
