@@ -21,21 +21,43 @@ API, META = "io.k8s.api", "io.k8s.apimachinery.pkg.apis.meta.v1"
 KINDS = {
     f"{API}.core.v1": (
         "Pod Node Namespace Service Endpoints ConfigMap Secret Event ServiceAccount PersistentVolumeClaim PersistentVolume "
-        "ResourceQuota LimitRange PodTemplate"
+        "ResourceQuota LimitRange PodTemplate ReplicationController"
     ),
-    f"{API}.apps.v1": "Deployment ReplicaSet",
-    f"{API}.batch.v1": "Job",
+    f"{API}.apps.v1": "ControllerRevision DaemonSet Deployment ReplicaSet StatefulSet",
+    f"{API}.batch.v1": "CronJob Job",
     f"{API}.scheduling.v1": "PriorityClass",
     f"{API}.coordination.v1": "Lease",
     f"{API}.autoscaling.v2": "HorizontalPodAutoscaler",
+    f"{API}.policy.v1": "PodDisruptionBudget",
+    f"{API}.networking.v1": "Ingress IngressClass NetworkPolicy",
+    f"{API}.storage.v1": "StorageClass",
+    f"{API}.node.v1": "RuntimeClass",
+    f"{API}.discovery.v1": "EndpointSlice",
+    f"{API}.events.v1": "Event",
+    f"{API}.rbac.v1": "ClusterRole ClusterRoleBinding Role RoleBinding",
+    f"{API}.admissionregistration.v1": "MutatingWebhookConfiguration ValidatingWebhookConfiguration",
 }
 META_TYPES = (
     "ObjectMeta ListMeta Status DeleteOptions Patch LabelSelector Condition Time MicroTime WatchEvent "
     "APIResourceList APIGroup APIGroupList APIVersions"
 )
-ALONE = (
+ACTS = (
     f"{API}.core.v1.Binding",
     f"{API}.policy.v1.Eviction",
+    f"{API}.authentication.v1.TokenRequest",
+    f"{API}.authentication.v1.TokenReview",
+    f"{API}.authentication.v1.SelfSubjectReview",
+    f"{API}.authorization.v1.SubjectAccessReview",
+    f"{API}.authorization.v1.LocalSubjectAccessReview",
+    f"{API}.authorization.v1.SelfSubjectAccessReview",
+    f"{API}.authorization.v1.SelfSubjectRulesReview",
+)
+"""Kinds that are sent and answered, never stored: they have no lists."""
+DEFINITIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"
+ALONE = (
+    *ACTS,
+    DEFINITIONS,
+    f"{DEFINITIONS}List",
     f"{API}.autoscaling.v1.Scale",
     "io.k8s.apimachinery.pkg.api.resource.Quantity",
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString",

@@ -11,7 +11,9 @@ its zero value are in its type. The published .proto files lack the last two.
      "messages": {MESSAGE: {"NUMBER": [JSON NAME, TYPE, FORM], ...}, ...}}
     JSON NAME   "" where the fields of the part stand among those of the whole (Go's embedded structs)
     TYPE        text bool int32 int64 bytes, the special forms below, or a MESSAGE
-    FORM        "" one, "unless zero" one that JSON leaves out when it is zero, "list", "map" (from text)
+    FORM        "" one that is pointed to, "by value" one that is always there, "unless zero" one that JSON leaves out when it is
+                zero, "list", "map" (from text)
+Left out: maps of lists (what an authenticator says of a user beside the groups), which kubectl never sends.
 The same input gives the same bytes; one message a line.
 """
 
@@ -26,11 +28,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from openapi import API, KINDS, META
+from openapi import ACTS, API, KINDS, META
 
 TARGET = Path(__file__).parent.parent / "src/kumi/api/openapi/protobuf.json"
-ALONE = (f"{API}.core.v1.Binding", f"{API}.policy.v1.Eviction", f"{API}.autoscaling.v1.Scale", f"{META}.DeleteOptions")
-GROUPS = {"core": "", "scheduling": "scheduling.k8s.io", "coordination": "coordination.k8s.io"}
+ALONE = (*ACTS, f"{API}.autoscaling.v1.Scale", f"{META}.DeleteOptions")
+SUFFIXED = (
+    "admissionregistration", "authentication", "authorization", "coordination", "discovery", "events", "networking", "node",
+    "scheduling", "storage",
+)  # fmt: skip
+UNSENT = (f"{API}.apps.v1.ControllerRevision",)
+"""Kinds that only controllers make; this one holds whatever its controller likes."""
+GROUPS = {"core": "", "rbac": "rbac.authorization.k8s.io"} | {package: f"{package}.k8s.io" for package in SUFFIXED}
 """package -> API group, where they differ"""
 
 BOOL, INT32, INT64, UINT8, MAP, POINTER, SLICE, TEXT, STRUCT = 1, 5, 6, 8, 21, 22, 23, 24, 25
@@ -184,7 +192,12 @@ def form(field: Field) -> tuple[str, str, GoType]:
     found = single(type_)
     words = field.words("json")
     droppable = found in SPECIAL.values() or found in SCALARS.values() or "omitzero" in words
-    return found, "unless zero" if droppable and {"omitempty", "omitzero"} & {*words} else "", type_
+    return found, "unless zero" if droppable and {"omitempty", "omitzero"} & {*words} else "by value", type_
+
+
+def is_map_of_lists(type_: GoType) -> bool:
+    """Whether it maps to lists other than bytes."""
+    return type_.kind == MAP and type_.element.kind == SLICE and type_.element.element.kind != UINT8
 
 
 def message(type_: GoType) -> tuple[dict[str, list[str]], list[GoType]]:
@@ -193,6 +206,8 @@ def message(type_: GoType) -> tuple[dict[str, list[str]], list[GoType]]:
     for field in type_.fields():
         wire, name = field.words("protobuf"), (field.words("json") or [""])[0]
         if not wire:
+            continue
+        if is_map_of_lists(field.type):
             continue
         if not name and not field.embedded:
             raise SystemExit(f"a field of {type_.full_name} has no JSON name: {field.tag}")
@@ -207,6 +222,8 @@ def kinds() -> dict[str, str]:
     """apiVersion and kind -> message."""
     found = {}
     for name in (*(f"{prefix}.{kind}" for prefix, names in KINDS.items() for kind in names.split()), *ALONE):
+        if name in UNSENT:
+            continue
         package, version, kind = name.split(".")[-3:]
         group = GROUPS.get(package, package)
         place = f"{group}/{version}" if group and not name.startswith(META) else version

@@ -36,7 +36,7 @@ def page() -> str:
     ]
     for room in ROOMS:
         rows = []
-        for path in sorted((ROOT / "src" / "kumi" / room).rglob("*.py")):
+        for path in sorted((ROOT / "src" / "kumi" / room).rglob("[!_]*.py")):
             rule = rule_of(path)
             if rule is None:
                 continue

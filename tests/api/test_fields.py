@@ -9,6 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kumi.api import fields, scheme
+from kumi.api.batch import Job
+from kumi.api.coordination import Lease
 from kumi.api.errors import ApiError
 from kumi.api.shapes import Shape, shape_of
 from kumi.api.wire import JsonObject
@@ -197,6 +199,23 @@ def test_quantities_of_kubernetes_own_kinds_are_written_the_canonical_way() -> N
     assert fields.check(QUEUE, "", {"spec": spec}).object == {"spec": spec}
 
 
+def test_what_kubernetes_own_types_can_t_tell_from_nothing_is_left_out() -> None:
+    container = {"name": "c", "env": [{"name": "A", "value": ""}], "args": [], "securityContext": {}, "tty": False}
+    spec = {"containers": [container], "hostNetwork": False, "nodeSelector": {}, "priority": 0, "tolerations": []}
+    pod = fields.check(POD, "", {"spec": spec}).object
+    kept = {"name": "c", "env": [{"name": "A"}], "securityContext": {}}
+    assert pod == {"spec": {"containers": [kept], "priority": 0}}
+    assert fields.check(POD, "", {"spec": {"containers": []}}).object == {"spec": {"containers": []}}
+    own = {"resourceGroups": [], "namespaceSelector": {}}
+    assert fields.check(QUEUE, "", {"spec": own}).object == {"spec": own}
+
+
+def test_bytes_are_written_in_base64() -> None:
+    secret = kind_of("Secret", "")
+    (error,) = fields.check_types(secret, "", {"data": {"good": "eA==", "wrapped": "eA\n==", "bad": "hush!"}})
+    assert (error.path, error.type, error.value) == ("data.bad", "FieldValueTypeInvalid", "string")
+
+
 def test_what_has_no_shape_is_kept_as_it_is() -> None:
     workload = kind_of("Workload", "kueue.x-k8s.io")
     status = {"decision": {"anything": [None, {"goes": 1}]}}
@@ -247,3 +266,30 @@ def test_what_is_no_json_is_a_bad_request(text: bytes) -> None:
     with pytest.raises(ApiError) as told:
         fields.decode(text)
     assert told.value.code == 400
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("2026-11-30T01:02:03Z", "2026-11-30T01:02:03Z"),
+        ("2026-11-30T01:02:03+00:00", "2026-11-30T01:02:03Z"),
+        ("2026-11-30T01:02:03.987654321+02:00", "2026-11-29T23:02:03Z"),
+    ],
+)
+def test_times_of_kubernetes_own_kinds_are_written_in_utc(written: str, kept: str) -> None:
+    checked = fields.check(
+        SCHEME.of(Job), "", {"metadata": {"creationTimestamp": written}, "status": {"startTime": written}}
+    )
+    assert checked.errors == []
+    assert checked.object == {"metadata": {"creationTimestamp": kept}, "status": {"startTime": kept}}
+
+
+def test_times_of_leases_keep_their_microseconds() -> None:
+    checked = fields.check(SCHEME.of(Lease), "", {"spec": {"renewTime": "2026-11-30T01:02:03.5+00:00"}})
+    assert checked.object == {"spec": {"renewTime": "2026-11-30T01:02:03.500000Z"}}
+
+
+@pytest.mark.parametrize("text", ["today", "2026-11-30", "2026-13-30T01:02:03Z", "2026-11-30T01:02:03"])
+def test_what_is_no_time_is_a_wrong_type(text: str) -> None:
+    errors = fields.check(SCHEME.of(Job), "", {"metadata": {"creationTimestamp": text}}).errors
+    assert [error.path for error in errors] == ["metadata.creationTimestamp"]

@@ -15,6 +15,7 @@ from kumi.api.meta import (
     is_true,
     owner_reference,
     parse_time,
+    selector_text,
 )
 
 SECONDS = st.integers(0, 4_000_000_000)
@@ -68,3 +69,28 @@ def test_a_child_names_its_owner() -> None:
     assert owner_reference({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "uid": "u"}}) == wanted
     view = Object(metadata=ObjectMeta(name="a", uid="u"))
     assert owner_reference(view, "v1", "Pod") == wanted
+
+
+@pytest.mark.parametrize(
+    ("selector", "text"),
+    [
+        (None, ""),
+        ({}, ""),
+        ({"b": "2", "a": "1"}, "a=1,b=2"),
+        ({"matchLabels": {"a": "1"}}, "a=1"),
+        (
+            {
+                "matchLabels": {"a": "1"},
+                "matchExpressions": [
+                    {"key": "k", "operator": "In", "values": ["y", "x"]},
+                    {"key": "k", "operator": "NotIn", "values": ["z"]},
+                    {"key": "k", "operator": "Exists"},
+                    {"key": "k", "operator": "DoesNotExist"},
+                ],
+            },
+            "a=1,k in (x,y),k notin (z),k,!k",
+        ),
+    ],
+)
+def test_a_selector_as_text(selector: dict[str, object] | None, text: str) -> None:
+    assert selector_text(selector) == text

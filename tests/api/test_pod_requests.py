@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api.core import PodSpec
-from kumi.api.pod_requests import pod_requests
+from kumi.api.pod_requests import pod_limits, pod_requests
 from kumi.api.quantity import MAX, QuantityError
 from kumi.api.wire import JsonObject
 
@@ -83,3 +83,15 @@ def test_a_pod_that_asks_for_nothing_asks_for_nothing() -> None:
 def test_what_is_no_quantity_is_told() -> None:
     with pytest.raises(QuantityError):
         pod_requests({"containers": [container(cpu="many")]})
+
+
+def test_limits_are_summed_by_the_same_rule_and_overhead_counts_where_there_is_one() -> None:
+    def limited(**limits: str) -> JsonObject:
+        return {"resources": {"limits": limits, "requests": {"cpu": "9"}}}
+
+    spec = {
+        "containers": [limited(cpu="1"), limited(cpu="500m", memory="1k")],
+        "initContainers": [limited(memory="3k")],
+        "overhead": {"cpu": "250m", "a.b/c": "1"},
+    }
+    assert pod_limits(spec) == {"cpu": 1750, "memory": 3000}

@@ -131,3 +131,18 @@ def test_what_is_no_quantity_is_told_with_what_was_written(text: object) -> None
 def test_units_are_thousandths_for_what_comes_in_parts_of_a_cpu_or_as_a_device() -> None:
     assert [quantity.unit_of(name) for name in ("cpu", "pods", "nvidia.com/gpu")] == [1000, 1000, 1000]
     assert [quantity.unit_of(name) for name in ("memory", "ephemeral-storage", "hugepages-2Mi")] == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("amount", "family", "text"),
+    [
+        (0, "binary", "0"),
+        (2**30 * 10**9, "binary", "1Gi"),
+        (5 * 10**8, "decimal", "500m"),
+        (2 * 10**12, "decimal", "2k"),
+    ],
+)
+def test_thousand_millionths_are_told_in_the_family_that_is_asked_for(
+    amount: int, family: quantity.Family, text: str
+) -> None:
+    assert quantity.nano_text(amount, family) == text

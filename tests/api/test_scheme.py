@@ -50,7 +50,8 @@ def test_a_kind_knows_its_names() -> None:
 def test_short_names_lead_to_one_kind_and_plurals_to_one_kind_of_a_group() -> None:
     plurals = [(kind.group, kind.plural) for kind in SCHEME]
     assert len(plurals) == len(set(plurals))
-    said = [*{kind.plural for kind in SCHEME}, *(name for kind in SCHEME for name in kind.short_names)]
+    own = [kind for kind in SCHEME if kind.twin is None]
+    said = [*{kind.plural for kind in own}, *(name for kind in own for name in kind.short_names)]
     assert len(said) == len(set(said))
 
 
@@ -83,3 +84,26 @@ def test_columns_have_a_path_or_a_cell_and_custom_kinds_have_paths() -> None:
         for column in kind.columns:
             assert bool(column.path) is not bool(column.cell), (kind.kind, column.name)
             assert column.path or not kind.custom
+
+
+def test_a_scheme_grows_and_shrinks_and_its_copies_and_readers_stay_as_they_were() -> None:
+    scheme = Scheme()
+    scheme.register(thing())
+    copy, walk = scheme.copy(), iter(scheme)
+    assert next(walk).plural == "things"
+    again = thing()
+    scheme.put(again)
+    assert scheme.find_plural("example.com", "things") is scheme.of(Thing) is again
+    assert copy.find("example.com", "Thing") is not again
+    scheme.remove("example.com", "Thing")
+    assert (list(scheme), scheme.find_plural("example.com", "things")) == ([], None)
+    assert list(walk) == []
+    scheme.remove("example.com", "Thing")
+    assert copy.find("example.com", "Thing") is not None
+
+
+def test_a_plural_that_another_kind_has_is_not_given_away() -> None:
+    scheme = Scheme()
+    scheme.register(thing())
+    with pytest.raises(KumiError):
+        scheme.put(Kind("example.com", "v2", "Other", "things", type("Other", (Object,), {})))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api.scheme import Scheme
-from kumi.apiserver.discovery import version_order, wants_aggregated
+from kumi.apiserver.discovery import kinds, version_order, wants_aggregated
 
 V2 = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 V2BETA1 = V2.replace("v=v2", "v=v2beta1")
@@ -93,7 +93,7 @@ async def test_aggregated_discovery_says_everything_at_once(
         for v in group["versions"]
         for r in v["resources"]
     }
-    assert found == {(kind.group, v, kind.plural) for kind in scheme for v in kind.versions}
+    assert found == {(kind.group, v, kind.plural) for kind in kinds(scheme) for v in kind.versions}
 
 
 async def test_aggregated_resources_have_their_subresources(client: ClientSession) -> None:

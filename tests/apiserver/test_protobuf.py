@@ -19,7 +19,7 @@ from kumi.api.wire import JsonObject
 from kumi.apiserver.bodies import THREAD_FROM
 from kumi.apiserver.protobuf import MAGIC, MEDIA_TYPE, decode
 
-SENT = [(kind.api_version, kind.kind) for kind in load() if not kind.custom] + [
+SENT = [(kind.api_version, kind.kind) for kind in load() if message_of(kind.api_version, kind.kind)] + [
     ("v1", "Binding"),
     ("policy/v1", "Eviction"),
     ("autoscaling/v1", "Scale"),

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from aiohttp import ClientConnectorCertificateError, ClientConnectorError, ClientSession
 
+from kumi.api.errors import KumiError
 from kumi.api.scheme import Scheme
 from kumi.apiserver import server as server_module
 from kumi.apiserver.app import make_app
 from kumi.apiserver.identity import Identity
-from kumi.apiserver.server import Server
+from kumi.apiserver.server import Server, is_loopback
 from kumi.registry.registry import Registry
 from tests.apiserver.conftest import WatchedRegistry, until, within
 
@@ -139,4 +140,30 @@ async def test_long_selectors_fit_into_a_request(registry: Registry, scheme: Sch
     names = ",".join(f"name-{n}" for n in range(3000))
     async with Server(make_app(registry, scheme, clock_ms=Clock())) as server, ClientSession(server.url) as client:
         response = await client.get("/api/v1/pods", params={"labelSelector": f"x in ({names})"})
+        assert response.status == 200
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.1", "example.com"])
+async def test_without_an_identity_nothing_that_others_reach_is_served(
+    registry: Registry, scheme: Scheme, host: str
+) -> None:
+    with pytest.raises(KumiError, match="without TLS and identity"):
+        await Server(make_app(registry, scheme, clock_ms=Clock()), host=host).start()
+
+
+@pytest.mark.parametrize(
+    ("host", "loopback"),
+    [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("localhost", True), ("10.0.0.1", False)],
+)
+def test_which_addresses_are_this_machines_alone(host: str, loopback: bool) -> None:
+    assert is_loopback(host) is loopback
+
+
+async def test_with_an_identity_it_listens_where_it_is_told_to(
+    registry: Registry, scheme: Scheme, tmp_path: Path
+) -> None:
+    identity = Identity(tmp_path / "wide", Clock(), ("192.0.2.7",))
+    app = make_app(registry, scheme, clock_ms=Clock(), authenticators=[identity])
+    async with Server(app, host="0.0.0.0", identity=identity) as server, ClientSession() as client:
+        response = await client.get(f"{server.url}/healthz", ssl=trusting(identity))
         assert response.status == 200

@@ -18,6 +18,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 import job_cases
@@ -47,7 +49,7 @@ def main(arguments: list[str]) -> int:
             case = {key: value for key, value in json.loads(line).items() if key not in ANSWERS}
             result = asyncio.run(_run(ADAPTERS[system], case))
             if result is not None:
-                sink.write(json.dumps({"id": case["id"], "result": result}, separators=(",", ":")) + "\n")
+                sink.write(orjson.dumps({"id": case["id"], "result": result}).decode() + "\n")
     return 0
 
 

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
+from kumi.api.apiextensions import CustomObject, CustomResourceDefinition
 from kumi.api.core import Event, Pod
 from kumi.api.scheme import load
 from kumi.api.wire import JsonObject
@@ -126,6 +129,33 @@ def test_orphans_lose_their_reference_before_the_owner_goes() -> None:
     assert heap.collect() == []
 
 
+def test_a_dependent_that_is_seen_only_when_its_owner_has_left_it_stays() -> None:
+    heap = Heap(pod("a", deletionTimestamp=at(0), finalizers=["orphan"]))
+    heap.collect()
+    heap.put(owned("late", "a"))
+    heap.remove("a")
+    writes = heap.collect()
+    assert deleted(writes) == {}
+    assert patched(writes) == {"late": {"resourceVersion": "1", "ownerReferences": None}}
+
+
+def test_how_far_its_watch_has_come_decides_about_an_owner_that_was_never_seen() -> None:
+    heap = Heap(owned("b", "a", resourceVersion="5"))
+    heap.collector.reached(Pod, "4")
+    heap.now_ms += 100 * ABSENT_MS
+    assert heap.collect() == []
+    heap.collector.reached(Pod, "5")
+    assert deleted(heap.collect()) == {"b": "Background"}
+
+
+def test_a_deletion_is_of_what_was_read_and_nothing_newer() -> None:
+    heap = Heap(pod("a"), owned("b", "a", resourceVersion="5"))
+    heap.remove("a")
+    [delete] = heap.collect()
+    assert isinstance(delete, Delete)
+    assert (delete.uid, delete.revision) == ("uid-b", "5")
+
+
 def test_what_was_refused_is_tried_again_later() -> None:
     heap = Heap(pod("a"), owned("b", "a"))
     heap.remove("a")
@@ -149,3 +179,43 @@ def test_it_watches_every_kind_but_events() -> None:
     types = GarbageCollector(load()).watches
     assert Pod in types
     assert Event not in types
+
+
+def gadget(name: str) -> CustomObject:
+    metadata = {"name": name, "namespace": "team", "uid": f"uid-{name}"}
+    return msgspec.convert(
+        {"apiVersion": "example.com/v1", "kind": "Gadget", "plural": "gadgets", "metadata": metadata}, CustomObject
+    )
+
+
+def gadgets() -> CustomResourceDefinition:
+    spec = {"group": "example.com", "scope": "Namespaced", "names": {"plural": "gadgets", "kind": "Gadget"}}
+    spec["versions"] = [{"name": "v1", "served": True, "storage": True}]
+    status = {"conditions": [{"type": "Established", "status": "True"}]}
+    return msgspec.convert({"metadata": {"uid": "d"}, "spec": spec, "status": status}, CustomResourceDefinition)
+
+
+def owned_by_gadget(name: str, owner: str) -> JsonObject:
+    reference = {"apiVersion": "example.com/v1", "kind": "Gadget", "name": owner, "uid": f"uid-{owner}"}
+    return pod(name, ownerReferences=[reference])
+
+
+def test_what_an_object_of_anothers_kind_owned_goes_with_it() -> None:
+    heap = Heap()
+    heap.collector.apply(CustomResourceDefinition, "gadgets.example.com", None, gadgets())
+    heap.collector.apply(CustomObject, gadget("g").key, None, gadget("g"))
+    heap.put(owned_by_gadget("a", "g"))
+    assert heap.collect() == []
+    heap.collector.apply(CustomObject, gadget("g").key, gadget("g"), None)
+    assert deleted(heap.collect()) == {"a": "Background"}
+
+
+def test_an_owner_of_a_kind_that_is_defined_is_waited_for_and_one_of_no_known_kind_is_left_alone() -> None:
+    heap = Heap(owned_by_gadget("a", "g"))
+    heap.now_ms += 2 * ABSENT_MS
+    assert heap.collect() == []
+    heap.collector.apply(CustomResourceDefinition, "gadgets.example.com", None, gadgets())
+    heap.put(owned_by_gadget("b", "g"))
+    assert heap.collect() == []
+    heap.now_ms += ABSENT_MS
+    assert "b" in deleted(heap.collect())

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import msgspec
+
+from kumi.api.apiextensions import CustomObject
 from kumi.api.core import Namespace, Pod
 from kumi.api.scheme import load
 from kumi.controllers.namespace import AT_ONCE, LOOK_MS, NamespaceController
@@ -29,10 +32,28 @@ def test_one_that_goes_is_emptied_of_every_kind() -> None:
     assert outcome.wake_at_ms == NOW_MS + LOOK_MS
 
 
-def test_what_is_being_deleted_is_waited_for() -> None:
-    outcome = look(GOING, pod("a", deletionTimestamp=at(0)))
-    assert outcome.writes == ()
+def test_what_is_being_deleted_is_waited_for_and_told() -> None:
+    held = pod("a", deletionTimestamp=at(0), finalizers=["example.com/hold"])
+    outcome = look(GOING, held)
     assert outcome.wake_at_ms == NOW_MS + LOOK_MS
+    conditions = body_of(outcome)["status"]["conditions"]
+    assert [(c["type"], c["status"]) for c in conditions] == [
+        ("NamespaceDeletionDiscoveryFailure", "False"),
+        ("NamespaceDeletionGroupVersionParsingFailure", "False"),
+        ("NamespaceDeletionContentFailure", "False"),
+        ("NamespaceContentRemaining", "True"),
+        ("NamespaceFinalizersRemaining", "True"),
+    ]
+    assert conditions[3]["message"].endswith("pods. has 1 resource instances")
+    assert conditions[4]["message"].endswith("example.com/hold in 1 resource instances")
+    told = look({**GOING, "status": {"phase": "Terminating", "conditions": conditions}}, held)
+    assert told.writes == ()
+
+
+def test_what_no_finalizer_holds_is_told_so() -> None:
+    outcome = look(GOING, pod("a", deletionTimestamp=at(0)))
+    last = body_of(outcome)["status"]["conditions"][-1]
+    assert (last["type"], last["status"]) == ("NamespaceFinalizersRemaining", "False")
 
 
 def test_a_full_one_is_emptied_some_at_a_time() -> None:
@@ -56,3 +77,18 @@ def test_only_namespaces_are_looked_at() -> None:
     view = FakeView(GOING, pod())
     assert keys[Namespace](view.list(Namespace)[0]) == ("team",)
     assert keys[Pod](view.list(Pod)[0]) == ()
+
+
+def test_objects_of_kinds_that_others_define_go_too() -> None:
+    names = {"apiVersion": "example.com/v1", "kind": "Gadget", "plural": "gadgets"}
+    gadget = msgspec.convert(names | {"metadata": {"name": "g", "namespace": "team", "uid": "uid-g"}}, CustomObject)
+    view = FakeView(GOING)
+    view.put(gadget)
+    outcome = NamespaceController(load()).reconcile(view, "team", NOW_MS)
+    (delete,) = [write for write in outcome.writes if isinstance(write, Delete)]
+    assert (delete.kind.resource, delete.kind.version, delete.name, delete.uid) == (
+        "gadgets.example.com",
+        "v1",
+        "g",
+        "uid-g",
+    )

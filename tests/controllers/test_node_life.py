@@ -127,3 +127,15 @@ def test_keys_are_nodes() -> None:
     assert keys[Node](view.list(Node)[0]) == ("n1",)
     assert [keys[Lease](found) for found in view.list(Lease)] == [(), ("n1",)]
     assert [keys[Pod](found) for found in view.list(Pod)] == [(), ("n1",)]
+
+
+def test_a_cordoned_node_says_so_in_a_taint_until_it_is_let_go() -> None:
+    taint = {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}
+    assert body_of(look(node(unschedulable=True)))["spec"]["taints"] == [taint]
+    assert look(node(unschedulable=True, taints=[taint])).writes == ()
+    assert body_of(look(node(taints=[taint])))["spec"]["taints"] is None
+
+
+def test_the_time_of_anothers_taint_stays() -> None:
+    other = {"key": "k", "effect": "NoExecute", "timeAdded": at(0)}
+    assert other in body_of(look(node(unschedulable=True, taints=[other])))["spec"]["taints"]

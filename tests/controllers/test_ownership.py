@@ -100,3 +100,20 @@ def test_nothing_is_kept_of_what_went_without_dependents() -> None:
     owner_of(graph, graph.objects["uid-b"])
     graph.remove("uid-b")
     assert (graph.objects, graph.dependents, graph.gone, graph.unknown_ms) == ({}, {}, {}, {})
+
+
+def test_a_watch_that_has_come_to_the_dependents_revision_tells_at_once_and_one_that_has_not_never_does() -> None:
+    graph = Graph(load())
+    dependent = put(graph, "b", "uid-a", resourceVersion="7")
+    graph.seen["", "Pod"] = "6"
+    assert owner_of(graph, dependent, NOW_MS + 100 * ABSENT_MS) is Owner.UNCERTAIN
+    graph.seen["", "Pod"] = "7"
+    assert owner_of(graph, dependent) is Owner.ABSENT
+
+
+def test_revisions_that_are_no_numbers_tell_nothing() -> None:
+    graph = Graph(load())
+    graph.seen["", "Pod"] = "abc"
+    dependent = put(graph, "b", "uid-a", resourceVersion="def")
+    assert owner_of(graph, dependent) is Owner.UNCERTAIN
+    assert owner_of(graph, dependent, NOW_MS + ABSENT_MS) is Owner.ABSENT

@@ -270,7 +270,9 @@ def test_a_new_answer_takes_the_place_of_numbers_that_wait() -> None:
 
 def test_only_so_many_are_refreshed_at_a_time_and_each_has_its_turn() -> None:
     names = [f"w{i:02}" for i in range(REFRESH_AT_ONCE + 2)]
-    queues = [m for n in names for m in (cluster_queue(n, gpus=999), local_queue(n, queue=n))]  # the first of each queue
+    queues = [
+        m for n in names for m in (cluster_queue(n, gpus=999), local_queue(n, queue=n))
+    ]  # the first of each queue
     table = Table(*queues, *(workload(n, gpus=100 + i, queue=n) for i, n in enumerate(names)))
     assert len(table.decide()) == len(names)
     table.put(node(gpus=7))

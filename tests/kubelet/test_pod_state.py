@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumi.api.errors import InvariantError
-from kumi.kubelet.pod_plan import Backoff, PodPlan, Restart, Role
-from kumi.kubelet.pod_state import (
-    FINAL,
-    TABLE,
-    ContainerLife,
+from kumi.kubelet.pod_plan import Backoff, HookKind, PodPlan, Restart, Role
+from kumi.kubelet.pod_state import FINAL, TABLE, ContainerLife, PodLife, Stage, _move
+from kumi.kubelet.pod_words import (
     Event,
     Exit,
     Exited,
@@ -21,20 +19,23 @@ from kumi.kubelet.pod_state import (
     Found,
     Gone,
     Halt,
+    Hook,
+    Hooked,
     Order,
-    PodLife,
     Prepare,
     Prepared,
+    Probe,
+    Probed,
     Refused,
     Remove,
-    Stage,
     Start,
     Started,
     Stop,
+    Tell,
     Tick,
     Unprepared,
-    _move,
 )
+from kumi.kubelet.probes import ProbeKind, ProbePlan
 
 BACKOFF = Backoff(base_ms=100, most_ms=400, reset_ms=10_000, retry_ms=50, retry_most_ms=200)
 
@@ -58,6 +59,9 @@ class Machine:
         self.live: dict[str, int] = {}
         self.begun: dict[str, list[int]] = {}
         self.termed: dict[tuple[str, int], int] = {}
+        self.hooks: list[tuple[str, int, HookKind]] = []
+        self.probes: list[tuple[str, int, ProbeKind]] = []
+        self.told_end: set[tuple[str, int]] = set()
         self.kill_at: int | None = None
         self.preparing = self.gone = self.removed = False
         self.final = ""
@@ -90,11 +94,24 @@ class Machine:
                 self.asked[name] = attempt
             case Stop(name, attempt, kill):
                 assert self.live[name] == attempt
-                if kill:
+                ended_alone = name in {n for n, a in self.told_end if a == attempt}
+                if kill and not ended_alone:
                     assert self.kill_at is None or self.now >= self.kill_at, "killed within its grace"
-                else:
+                elif not kill:
                     assert (name, attempt) not in self.termed, "SIGTERM twice"
                     self.termed[name, attempt] = self.now
+            case Hook(name, attempt, hook):
+                assert self.live[name] == attempt
+                assert (name, attempt, hook) not in self.hooks
+                assert (name, attempt) not in self.termed, "a hook after SIGTERM"
+                self.hooks.append((name, attempt, hook))
+            case Probe(name, attempt, kind):
+                assert self.live[name] == attempt
+                assert (name, attempt, kind) not in self.probes, "asked while the answer is awaited"
+                self.probes.append((name, attempt, kind))
+            case Tell(_, message):
+                name = message.split()[1] if message.startswith("Container") else self.hooked
+                self.told_end.add((name, self.live[name]))
             case Gone():
                 assert self.removed
                 self.gone = True
@@ -107,6 +124,8 @@ class Machine:
         options += ["prepared", "unprepared"] * self.preparing
         options += ["started", "refused", "failed"] * bool(self.asked)
         options += ["exited"] * 2 * bool(self.live)
+        options += ["hooked"] * bool(self.hooks)
+        options += ["probed"] * 2 * bool(self.probes)
         options += ["remove", "fail", "halt", "stale"] * (self.data.draw(st.integers(0, 9)) == 0)
         self.do(self.choose(*options))
 
@@ -130,6 +149,13 @@ class Machine:
                 self.hear(Exited(name, attempt, Exit(128, started_ms=self.now, finished_ms=self.now)))
         elif what == "tick":
             self.hear(Tick())
+        elif what == "hooked":
+            name, attempt, hook = self.hooks.pop(self.data.draw(st.integers(0, len(self.hooks) - 1)))
+            self.hooked = name
+            self.hear(Hooked(name, attempt, hook, self.data.draw(st.sampled_from(["", "no"]))))
+        elif what == "probed":
+            name, attempt, kind = self.probes.pop(self.data.draw(st.integers(0, len(self.probes) - 1)))
+            self.hear(Probed(name, attempt, kind, self.data.draw(st.booleans())))
         elif what == "exited":
             name = self.choose(*self.live)
             code, lost = self.data.draw(st.sampled_from([(0, False), (1, False), (137, True)]))
@@ -179,6 +205,12 @@ plans = st.builds(
     grace_ms=st.sampled_from([0, 300]),
     deadline_ms=st.sampled_from([None, 2_000]),
     backoff=st.just(BACKOFF),
+    hooks=st.dictionaries(st.sampled_from("isab"), st.frozensets(st.sampled_from(HookKind)), max_size=2),
+    probes=st.dictionaries(
+        st.sampled_from("sab"),
+        st.dictionaries(st.sampled_from(ProbeKind), st.just(ProbePlan(0, 100, 1, 2, 50)), min_size=1),
+        max_size=2,
+    ),
 )
 
 
@@ -356,3 +388,100 @@ def test_gone_is_said_once() -> None:
     life.hear(Remove(0), 0)
     assert life.hear(Remove(0), 1) == []
     assert life.hear(Tick(), 2) == []
+
+
+# hooks and probes
+
+
+def hooked(
+    *hooks: HookKind, restart: Restart = Restart.ALWAYS, probes: dict[ProbeKind, ProbePlan] | None = None
+) -> PodLife:
+    """A pod of two containers, a and b; a has the hooks and probes. Not started yet."""
+    roles = {"a": Role.MAIN, "b": Role.MAIN}
+    return PodLife(
+        PodPlan(roles, restart, 1_000, None, BACKOFF, {"a": frozenset(hooks)}, {"a": probes} if probes else {}), 0
+    )
+
+
+def test_a_post_start_hook_keeps_the_containers_behind_it_waiting() -> None:
+    life = hooked(HookKind.POST_START)
+    assert ready(life) == [Start("a", 0)]
+    assert life.hear(Started("a", 0, 5), 5) == [Hook("a", 0, HookKind.POST_START)]
+    assert not life.containers["a"].up
+    assert life.hear(Hooked("a", 0, HookKind.POST_START), 9) == [Start("b", 0)]
+    assert life.containers["a"].ready
+
+
+def test_a_post_start_hook_that_fails_ends_the_container_and_it_runs_again() -> None:
+    life = hooked(HookKind.POST_START)
+    ready(life)
+    life.hear(Started("a", 0, 0), 0)
+    orders = life.hear(Hooked("a", 0, HookKind.POST_START, "no"), 10)
+    assert orders == [Tell("Killing", "FailedPostStartHook"), Start("b", 0), Stop("a", 0, kill=False)]
+    assert life.hear(Exited("a", 0, Exit(143, finished_ms=20)), 20) == [Start("a", 1)]
+
+
+def test_a_pre_stop_hook_goes_before_sigterm_within_the_grace() -> None:
+    life = hooked(HookKind.PRE_STOP)
+    ready(life)
+    life.hear_all([Started("a", 0, 0), Started("b", 0, 0)], 0)
+    assert life.hear(Remove(5_000), 100) == [Hook("a", 0, HookKind.PRE_STOP), Stop("b", 0, kill=False)]
+    assert life.hear(Hooked("a", 0, HookKind.PRE_STOP), 200) == [Stop("a", 0, kill=False)]
+    assert life.wake_at() == 5_100
+
+
+def test_a_pre_stop_hook_that_takes_the_whole_grace_leaves_the_container_two_seconds_more() -> None:
+    life = hooked(HookKind.PRE_STOP)
+    ready(life)
+    life.hear(Started("a", 0, 0), 0)
+    life.hear(Remove(5_000), 0)
+    assert life.hear(Tick(), 5_000) == [Stop("a", 0, kill=False)]
+    assert life.wake_at() == 7_000
+    assert life.hear(Tick(), 7_000) == [Stop("a", 0, kill=True)]
+
+
+def test_a_pod_that_is_removed_without_grace_has_no_time_for_a_hook() -> None:
+    life = hooked(HookKind.PRE_STOP)
+    ready(life)
+    life.hear(Started("a", 0, 0), 0)
+    assert life.hear(Remove(0), 0) == [Stop("a", 0, kill=True)]
+
+
+def test_a_container_that_ends_by_itself_has_no_pre_stop_hook() -> None:
+    life = hooked(HookKind.PRE_STOP, restart=Restart.NEVER)
+    ready(life)
+    life.hear(Started("a", 0, 0), 0)
+    assert life.hear(Exited("a", 0, Exit(0)), 10) == []
+
+
+def test_a_liveness_probe_that_fails_kills_after_its_own_grace_and_the_container_runs_again() -> None:
+    life = hooked(probes={ProbeKind.LIVENESS: ProbePlan(period_ms=10, failures=1, grace_ms=300)})
+    ready(life)
+    assert life.hear(Started("a", 0, 0), 0) == [Probe("a", 0, ProbeKind.LIVENESS)]
+    orders = life.hear(Probed("a", 0, ProbeKind.LIVENESS, ok=False), 5)
+    assert orders == [Tell("Killing", "Container a failed liveness probe, will be restarted"), Stop("a", 0, kill=False)]
+    assert life.wake_at() == 305
+    assert life.hear(Tick(), 305) == [Stop("a", 0, kill=True)]
+    assert life.hear(Exited("a", 0, Exit(137, 9, finished_ms=310)), 310) == [Start("a", 1)]
+    assert life.hear(Started("a", 1, 320), 320) == [Probe("a", 1, ProbeKind.LIVENESS)]
+
+
+def test_a_startup_probe_holds_readiness_and_the_containers_after_a_sidecar() -> None:
+    probes = {"s": {ProbeKind.STARTUP: ProbePlan(period_ms=10)}}
+    life = PodLife(PodPlan({"s": Role.SIDECAR, "a": Role.MAIN}, backoff=BACKOFF, probes=probes), 0)
+    ready(life)
+    assert life.hear(Started("s", 0, 0), 0) == [Probe("s", 0, ProbeKind.STARTUP)]
+    assert not life.containers["s"].started
+    assert life.hear(Probed("s", 0, ProbeKind.STARTUP, ok=False), 1) == []
+    life.hear(Tick(), 10)
+    assert life.hear(Probed("s", 0, ProbeKind.STARTUP, ok=True), 11) == [Start("a", 0)]
+    assert life.containers["s"].ready
+
+
+def test_a_container_that_is_taken_over_is_as_ready_as_the_api_says() -> None:
+    life = hooked(HookKind.POST_START, probes={ProbeKind.READINESS: ProbePlan()})
+    assert life.hear(Found("a", 0, 0, started=True, ready=True), 0) == [
+        Start("b", 0),
+        Probe("a", 0, ProbeKind.READINESS),
+    ]
+    assert life.containers["a"].ready

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from kumi.kubelet.pod_plan import Backoff, plan_of
-from kumi.kubelet.pod_state import Exit, Exited, Fail, PodLife, Prepared, Refused, Started, Tick, Unprepared
+from kumi.kubelet.pod_state import PodLife
 from kumi.kubelet.pod_status import Place, status_of
+from kumi.kubelet.pod_words import Exit, Exited, Fail, Prepared, Refused, Started, Tick, Unprepared
 from tests.kubelet.stage import container, pod
 
 PLACE = Place("127.0.0.1", "127.9.0.2")

@@ -9,7 +9,7 @@ import pytest
 from kumi.kubelet import mounts
 from kumi.kubelet.environment import CannotConfigure, Facts, Sources
 from kumi.kubelet.mounts import Mount
-from kumi.kubelet.volumes import contents_of, mounts_of, provide, remove, variables_of, wanted_of
+from kumi.kubelet.volumes import contents_of, mounts_of, provide, remove, tokens_of, variables_of, wanted_of
 from tests.kubelet.stage import container, pod
 
 
@@ -134,3 +134,34 @@ def test_the_objects_that_volumes_need() -> None:
         {"name": "4", "emptyDir": {}},
     ]
     assert wanted_of(pod("p", "x", volumes=volumes)) == (["a", "b"], ["s1", "s2"])
+
+
+GIVEN = {
+    "name": "kube-api-access-x",
+    "projected": {
+        "sources": [
+            {"serviceAccountToken": {"path": "token", "expirationSeconds": 3607}},
+            {"serviceAccountToken": {"path": "vault", "audience": "vault"}},
+        ]
+    },
+}
+
+
+def test_the_tokens_that_a_pod_needs_are_told_once_each() -> None:
+    twice = {**GIVEN, "name": "again"}
+    assert tokens_of(pod("p", container("x"), volumes=[GIVEN, twice])) == [("", 3607), ("vault", 3600)]
+
+
+def test_a_token_is_a_file() -> None:
+    sources = Sources(tokens={("", 3607): "ours", ("vault", 3600): "theirs"})
+    found = contents_of(GIVEN, sources, facts())
+    assert {path: content.data for path, content in found.items()} == {"token": b"ours", "vault": b"theirs"}
+
+
+def test_what_every_pod_is_given_is_left_out_where_nothing_can_be_mounted() -> None:
+    mount = {"name": "kube-api-access-x", "mountPath": "/var/run/secrets/x"}
+    run = {**container("x"), "volumeMounts": [mount]}
+    owner = pod("p", run, volumes=[GIVEN])
+    assert mounts_of(run, owner, {"kube-api-access-x": "/nowhere"}, {}, mounts.NONE) == []
+    (made,) = mounts_of(run, owner, {"kube-api-access-x": "/nowhere"}, {}, mounts.USER)
+    assert (made.target, made.read_only) == ("/var/run/secrets/x", True)

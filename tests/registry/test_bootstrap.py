@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kumi.api.scheme import Scheme
+from kumi.registry.authorization.defaults import AUTOUPDATE
 from kumi.registry.bootstrap import bootstrap
 
 from .world import World, pod
@@ -61,3 +62,29 @@ async def test_a_deletion_that_a_crash_cut_in_two_is_ended(world: World) -> None
     assert "going" in await world.names("Pod")
     await bootstrap(world.registry)
     assert await world.names("Pod") == ["held", "staying", "waiting"]
+
+
+async def test_roles_that_lack_something_get_it_and_keep_what_is_theirs(world: World) -> None:
+    await bootstrap(world.registry)
+    whole = (await world.get("ClusterRole", "system:basic-user"))["rules"]
+    own = {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}
+    await world.patch("ClusterRole", "system:basic-user", {"rules": [own, whole[0]]})
+    await world.patch("ClusterRoleBinding", "system:discovery", {"subjects": None})
+    await bootstrap(world.registry)
+    assert (await world.get("ClusterRole", "system:basic-user"))["rules"] == [own, *whole]
+    bound = await world.get("ClusterRoleBinding", "system:discovery")
+    assert [subject["name"] for subject in bound["subjects"]] == ["system:authenticated"]
+
+
+async def test_a_role_that_is_not_to_be_updated_stays_as_it_is(world: World) -> None:
+    await bootstrap(world.registry)
+    patch = {"metadata": {"annotations": {AUTOUPDATE: "false"}}, "subjects": None}
+    await world.patch("ClusterRoleBinding", "system:public-info-viewer", patch)
+    await bootstrap(world.registry)
+    assert "subjects" not in await world.get("ClusterRoleBinding", "system:public-info-viewer")
+
+
+async def test_roles_made_of_others_have_their_rules_from_the_start(world: World) -> None:
+    await bootstrap(world.registry)
+    for name in ("view", "edit", "admin", "kueue-batch-user-role", "kueue-batch-admin-role"):
+        assert (await world.get("ClusterRole", name))["rules"], name

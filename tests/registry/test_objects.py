@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+
 import orjson
 import pytest
 
 from kumi.api.errors import ApiError
 from kumi.api.scheme import Scheme
-from kumi.registry.objects import CACHED, Objects, clone, decode, key_of, prefix_of, same
+from kumi.registry.objects import CACHED, Objects, clone, decode, key_of, prefix_of, same, with_managers
 from kumi.store.base import Conflict, StoreFailed
 from kumi.store.memory import MemoryStore
 
@@ -29,8 +31,50 @@ async def test_the_stored_bytes_have_no_resource_version_and_reads_have_it() -> 
     stored = await objects.put("/k", {"metadata": {"name": "a", "resourceVersion": "99"}}, 0)
     entry = store.get("/k")
     assert entry is not None
-    assert orjson.loads(entry.value) == {"metadata": {"name": "a"}}
+    assert orjson.loads(entry.value) == {"metadata": {"name": "a"}, "kumi.dev/managedFields": []}
     assert stored["metadata"]["resourceVersion"] == str(entry.revision)
+
+
+async def test_who_manages_an_object_stays_text_until_somebody_asks() -> None:
+    store = MemoryStore()
+    objects = Objects(store)
+    managed = [{"manager": "m", "fieldsV1": {"f:a": {}}}]
+    await objects.put("/k", {"metadata": {"name": "a", "managedFields": managed}}, 0)
+    entry = store.get("/k")
+    assert entry is not None
+    found = objects.found(entry)
+    for obj in (found.object, found.copy(), decode(entry.value, 7)):
+        assert type(obj["metadata"]["managedFields"]) is orjson.Fragment
+        assert with_managers(obj)["metadata"]["managedFields"] == managed
+        assert orjson.loads(orjson.dumps(obj)) == with_managers(obj)
+        assert with_managers(copy.deepcopy(obj)) == with_managers(obj)
+    assert found.copy() == found.object
+    assert with_managers(with_managers(found.object)) == with_managers(found.object)
+
+
+async def test_what_looks_like_managers_within_an_object_is_not_taken_for_them() -> None:
+    store = MemoryStore()
+    objects = Objects(store)
+    tricky = {"metadata": {"name": "a"}, "spec": {"x": 1, "kumi.dev/managedFields": [{"manager": "m"}]}}
+    await objects.put("/k", orjson.loads(orjson.dumps(tricky)), 0)
+    entry = store.get("/k")
+    assert entry is not None
+    assert decode(entry.value, 1) == {**tricky, "metadata": {"name": "a", "resourceVersion": "1"}}
+
+
+async def test_a_copy_for_the_status_shares_the_rest() -> None:
+    store = MemoryStore()
+    objects = Objects(store)
+    await objects.put("/k", {"metadata": {"name": "a"}, "spec": {"x": 1}, "status": {"y": {}}}, 0)
+    entry = store.get("/k")
+    assert entry is not None
+    found = objects.found(entry)
+    own = found.copy_for_status()
+    assert own == found.object
+    assert own["spec"] is found.object["spec"]
+    own["status"]["y"]["z"], own["metadata"]["name"] = 1, "b"
+    assert found.object["status"] == {"y": {}}
+    assert found.object["metadata"]["name"] == "a"
 
 
 async def test_all_readers_of_a_revision_share_one_object() -> None:

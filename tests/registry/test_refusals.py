@@ -45,7 +45,6 @@ def test_options_are_invalid_in_the_meta_group() -> None:
     ("content_type", "message"),
     [
         ("text/plain", "415: Unsupported Media Type"),
-        (refusals.APPLY, "server-side apply is not supported yet"),
         (
             refusals.STRATEGIC_PATCH,
             "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",

@@ -10,6 +10,7 @@ from kumi.api.wire import JsonObject
 from kumi.registry.hooks import AdmissionHook
 from kumi.registry.local import LocalClient
 from kumi.registry.registry import DeleteOptions, ListOptions, Registry, Target, WriteOptions
+from kumi.registry.webhooks.calling import Caller
 from kumi.store.memory import MemoryStore
 from kumi.store.watch import BOUND
 
@@ -22,11 +23,20 @@ STRATEGIC = "application/strategic-merge-patch+json"
 class World:
     """A registry and short words for its verbs; namespace `ns` is there."""
 
-    def __init__(self, scheme: Scheme, hooks: tuple[AdmissionHook, ...] = (), bound: int = BOUND) -> None:
+    def __init__(
+        self, scheme: Scheme, hooks: tuple[AdmissionHook, ...] = (), bound: int = BOUND, caller: Caller | None = None
+    ) -> None:
         self.scheme, self.store, self.now_ms = scheme, MemoryStore(bound), NOW_MS
         numbers = count(1)
         self.new_uid: Callable[[], str] = lambda: f"uid-{next(numbers)}"
-        self.registry = Registry(self.store, scheme, lambda: self.now_ms, lambda: self.new_uid(), hooks)  # noqa: PLW0108  tests put another one in
+        self.registry = Registry(
+            self.store,
+            scheme,
+            lambda: self.now_ms,
+            lambda: self.new_uid(),  # noqa: PLW0108  tests put another one in
+            hooks,
+            caller=caller,
+        )
         self.client = LocalClient(self.registry)
 
     def kind(self, name: str) -> Kind:

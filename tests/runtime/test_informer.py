@@ -8,10 +8,13 @@ import random
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
+import msgspec
 import pytest
 
+from kumi.api.apiextensions import CustomObject, CustomResourceDefinition, custom_kind_of, kind_defined_by
 from kumi.api.errors import ApiError
 from kumi.api.meta import Object
+from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject, Listing, WatchEvent
 from kumi.runtime.informer import RETRY_LAST_MS, Informers
 from kumi.testing.clock import VirtualClock
@@ -289,3 +292,57 @@ async def test_whatever_goes_wrong_the_cache_converges_and_the_story_is_unbroken
     assert world.is_unbroken()
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
+
+
+GADGETS = "gadgets.example.com"
+
+
+def gadgets(*, established: str = "True") -> JsonObject:
+    names = {"plural": "gadgets", "kind": "Gadget"}
+    versions = [{"name": "v1", "served": True, "storage": True}]
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": GADGETS},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": names, "versions": versions},
+        "status": {"conditions": [{"type": "Established", "status": established}]},
+    }
+
+
+async def test_objects_of_kinds_that_others_define_come_and_go_with_their_definition() -> None:
+    definitions = SCHEME.of(CustomResourceDefinition)
+    established = kind_defined_by(msgspec.convert(gadgets(), CustomResourceDefinition))
+    assert established is not None
+    client, clock = FakeClient([definitions, established]), VirtualClock()
+    informers, story = Informers(client, clock), list[tuple[str, str]]()
+
+    def tell(_: type[Object], old: Object | None, new: Object | None) -> None:
+        changed = new or old
+        assert changed is not None
+        story.append(("gone" if new is None else "there", changed.key))
+
+    informers.subscribe([CustomObject], tell)
+    running = asyncio.create_task(informers.run())
+    try:
+        await informers.synced([CustomObject])
+        for name in ("a", "b"):
+            await client.create(
+                {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": name, "namespace": "ns"}}
+            )
+        await clock.advance(RETRY_LAST_MS)
+        assert story == []
+        await client.create(gadgets())
+        await client.patch(definitions, "", GADGETS, {"status": gadgets()["status"]}, subresource="status")
+        await clock.advance(RETRY_LAST_MS)
+        assert story == [("there", "ns/Gadget.example.com/a"), ("there", "ns/Gadget.example.com/b")]
+        await client.delete(established, "ns", "a")
+        await clock.advance(RETRY_LAST_MS)
+        assert story[2:] == [("gone", "ns/Gadget.example.com/a")]
+        (left,) = informers.cache.list(CustomObject, "ns")
+        assert (left.plural, custom_kind_of(left)) == ("gadgets", established)
+        await client.delete(definitions, "", GADGETS)
+        await clock.advance(RETRY_LAST_MS)
+        assert story[3:] == [("gone", "ns/Gadget.example.com/b")]
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)

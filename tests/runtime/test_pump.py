@@ -168,6 +168,29 @@ async def test_a_pump_that_starts_after_its_informers_misses_nothing(world: Worl
     await asyncio.gather(pump, return_exceptions=True)
 
 
+class Following(Recorder):
+    """Is told how far its view is, too."""
+
+    def reached(self, type_: type[Object], revision: str) -> None:
+        self.calls.append(f"reached {type_.__name__} {revision}")
+
+
+async def test_who_follows_is_told_how_far_the_view_is_after_the_changes_and_before_the_decision(world: World) -> None:
+    made = await world.client.create(thing("a"))
+    recorder = Following()
+    await pumping(world, recorder)
+    await world.clock.advance()
+    revision = made["metadata"]["resourceVersion"]
+    assert recorder.calls[:2] == [f"apply Thing default/a None {revision}", f"reached Zone {revision}"]
+    assert recorder.calls[2:4] == [f"reached Thing {revision}", "decide 0"]
+    again = await world.client.create(thing("b"))
+    await world.clock.advance()
+    newer = again["metadata"]["resourceVersion"]
+    told = [call for call in recorder.calls if call.startswith("reached")]
+    assert told[-1] == f"reached Thing {newer}"
+    assert len(told) == len(set(told))
+
+
 async def test_steps_are_written_settled_and_told_in_order_and_then_decided_on_again(world: World) -> None:
     about = {"apiVersion": "example.com/v1", "kind": "Thing", "name": "a", "namespace": "default", "uid": "u"}
     note = Note(about, "Placed", "on z")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -10,8 +12,9 @@ import pytest
 
 from kumi.api.errors import KumiError
 from kumi.store.base import StoreFailed
-from kumi.store.disk import SCHEMA, Disk, Row
+from kumi.store.disk import SCHEMA, UPGRADES, Disk, Row
 from kumi.store.ledger import FIRST
+from kumi.store.sqlite import SqliteStore
 
 
 @pytest.fixture
@@ -141,6 +144,45 @@ def test_a_second_opener_is_told_who_holds_the_store(path: Path) -> None:
         Disk(path)
     disk.close()
     Disk(path).close()
+
+
+async def test_a_file_of_version_1_is_upgraded_and_holds_what_it_held(path: Path) -> None:
+    path.parent.mkdir()
+    shutil.copy(Path(__file__).parent / "fixtures" / "version-1.db", path)
+    for _ in range(2):
+        store = SqliteStore.open(path)
+        assert [(entry.key, entry.value) for entry in store.list("/").entries] == [("/a", b"three"), ("/c", b"five")]
+        assert (store.compacted, store.revision) == (4, 7)
+        await store.close()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone() == (SCHEMA,)
+        assert db.execute("PRAGMA auto_vacuum").fetchone() == (2,)
+
+
+async def test_a_kill_in_the_middle_of_an_upgrade_only_repeats_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path.parent.mkdir()
+    shutil.copy(Path(__file__).parent / "fixtures" / "version-1.db", path)
+    monkeypatch.setitem(UPGRADES, 1, UPGRADES[1] + "this is no statement;")
+    with pytest.raises(KumiError, match="can't be read"):
+        Disk(path)
+    monkeypatch.undo()
+    disk = Disk(path)
+    assert [key for _, key, _, _ in disk.read()] == ["/b", "/a", "/b", "/c", "/c"]
+    disk.close()
+
+
+def test_every_older_schema_has_its_upgrade() -> None:
+    assert sorted(UPGRADES) == list(range(1, SCHEMA))
+
+
+async def test_compaction_gives_room_back(path: Path) -> None:
+    store = SqliteStore.open(path)
+    for _ in range(100):
+        await store.put("/a", b"x" * 100_000)
+    await store.compact(store.revision)
+    await store.close()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA page_count").fetchone()[0] < 100
 
 
 def test_nobody_else_may_read_the_file(tmp_path: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
 import os
 import random
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -238,7 +241,7 @@ async def test_closing_waits_for_the_writes_on_their_way(path: Path) -> None:
     await again.close()
 
 
-WRITER = """
+WRITERS = """
 import asyncio, os, sys
 from kumi.store.sqlite import SqliteStore
 
@@ -250,30 +253,51 @@ async def main(path, round_):
         for i in range(1, 100_000):
             revision = await store.put(key, None if i % 7 == 0 else str(i).encode())
             os.write(1, f"{worker} {i} {revision}\\n".encode())
-            if worker == 0 and i % 50 == 0:
+            if worker == 0 and i % 10 == 0:
                 await store.compact_keep(20)
 
     await asyncio.gather(*(work(w) for w in range(8)))
 
-asyncio.run(main(sys.argv[1], sys.argv[2]))
+for line in sys.stdin:
+    path, round_ = line.split()
+    child = os.fork()
+    if not child:
+        os.write(1, f"pid {os.getpid()}\\n".encode())
+        asyncio.run(main(path, round_))
+    os.waitpid(child, 0)
+    os.write(1, b"end\\n")
 """
+"""Reads lines of (file, round) and has a child write to that file until somebody kills it; says every acknowledged write."""
+
+KILLS = 200
 
 
-def write_until_killed(path: Path, round_: int, lines: int) -> list[tuple[int, int, int]]:
-    """Every (worker, its count, revision) that a writer had acknowledged when it was killed after some lines."""
-    child = subprocess.Popen([sys.executable, "-c", WRITER, str(path), str(round_)], stdout=subprocess.PIPE)
-    assert child.stdout is not None
-    with child:
-        told = [child.stdout.readline() for _ in range(lines)]
-        os.kill(child.pid, signal.SIGKILL)
-        told += child.stdout.readlines()
-    assert child.returncode == -signal.SIGKILL
-    acknowledged = []
-    for line in told:
-        if line.endswith(b"\n"):
+class Writers:
+    """Children that write until they are killed."""
+
+    def __init__(self) -> None:
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen([sys.executable, "-c", WRITERS], stdin=pipe, stdout=pipe, bufsize=0)
+        assert self.process.stdin
+        assert self.process.stdout
+        self._in, self._out = self.process.stdin, io.BufferedReader(self.process.stdout)
+
+    def until_killed(self, path: Path, round_: int, after_s: float) -> list[tuple[int, int, int]]:
+        """Every (worker, its count, revision) that one had acknowledged when it was killed, so long after its start."""
+        self._in.write(f"{path} {round_}\n".encode())
+        said, pid = self._out.readline().split()
+        assert said == b"pid"
+        threading.Timer(after_s, os.kill, (int(pid), signal.SIGKILL)).start()
+        acknowledged = []
+        for line in iter(self._out.readline, b"end\n"):
             worker, count, revision = (int(word) for word in line.split())
             acknowledged.append((worker, count, revision))
-    return acknowledged
+        return acknowledged
+
+    def close(self) -> None:
+        self._in.close()
+        self._out.close()
+        self.process.wait()
 
 
 def value_after(count: int) -> bytes | None:
@@ -284,23 +308,28 @@ def value_after(count: int) -> bytes | None:
 async def test_no_acknowledged_write_is_lost_whenever_the_process_is_killed(path: Path) -> None:
     """After each kill a worker's key is as its last acknowledged write left it, or one write further (done, not told)."""
     chance = random.Random(20)
-    newest = 0
+    newest, told = 0, 0
     settled: dict[str, bytes | None] = {}
-    for round_ in range(12):
-        acknowledged = write_until_killed(path, round_, chance.randint(1, 600))
-        assert min(revision for _, _, revision in acknowledged) > newest
-        assert len({revision for _, _, revision in acknowledged}) == len(acknowledged)
-        newest = max(revision for _, _, revision in acknowledged)
+    with contextlib.closing(Writers()) as writers:
+        for round_ in range(KILLS):
+            acknowledged = writers.until_killed(path, round_, chance.uniform(0.002, 0.06))
+            told += len(acknowledged)
+            revisions = [revision for _, _, revision in acknowledged]
+            assert len(set(revisions)) == len(revisions)
+            assert min(revisions, default=newest + 1) > newest, "none is used again"
+            newest = max(revisions, default=newest)
 
-        store = SqliteStore.open(path)
-        assert store.revision >= newest
-        for worker in range(8):
-            key = f"/{round_}/{worker}"
-            entry = store.get(key)
-            value = None if entry is None else entry.value
-            last = max((count for w, count, _ in acknowledged if w == worker), default=0)
-            assert value in (value_after(last), value_after(last + 1))
-            settled[key] = value
-        assert {e.key: e.value for e in store.list("/").entries} == {k: v for k, v in settled.items() if v is not None}
-        newest = store.revision
-        await store.close()
+            store = SqliteStore.open(path)
+            assert store.revision >= newest
+            for worker in range(8):
+                key = f"/{round_}/{worker}"
+                entry = store.get(key)
+                value = None if entry is None else entry.value
+                last = max((count for w, count, _ in acknowledged if w == worker), default=0)
+                assert value in (value_after(last), value_after(last + 1))
+                settled[key] = value
+            there = {each.key: each.value for each in store.list("/").entries}
+            assert there == {key: value for key, value in settled.items() if value is not None}
+            newest = store.revision
+            await store.close()
+    assert told > KILLS, "most of them wrote before they were killed"

@@ -72,3 +72,16 @@ async def test_a_watch_of_a_closed_hub_ends_after_its_replay() -> None:
     hub = Hub()
     hub.close()
     assert [c async for c in hub.watch("/a/", 0, [change(1)])] == [change(1)]
+
+
+async def test_what_is_there_is_taken_without_waiting_and_what_comes_is_still_waited_for() -> None:
+    hub = Hub(bound=3)
+    watcher = hub.watch("/a/", 0, [change(1)])
+    hub.publish([change(2)])
+    assert [c.revision for c in watcher.take()] == [1, 2]
+    assert watcher.take() == []
+    hub.publish([change(3)])
+    assert (await anext(watcher)).revision == 3
+    hub.publish([change(i) for i in range(4, 9)])
+    with pytest.raises(Lagging):
+        watcher.take()

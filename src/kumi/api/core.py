@@ -67,11 +67,12 @@ class Toleration(View):
 
 
 class Taint(View):
-    """What a node or a flavor repels pods with."""
+    """What a node or a flavor repels pods with; `time_added` counts for NoExecute."""
 
     key: str = ""
     value: str = ""
     effect: str = ""
+    time_added: str | None = None
 
 
 class PodSchedulingGate(View):
@@ -183,6 +184,7 @@ class NamespaceStatus(View):
     """Active or Terminating."""
 
     phase: str = ""
+    conditions: list[Condition] = []
 
 
 class Namespace(Object):
@@ -197,14 +199,18 @@ class ServicePort(View):
 
     port: int = 0
     name: str = ""
+    protocol: str = "TCP"
+    target_port: int | str | None = None
 
 
 class ServiceSpec(View):
     """A service's spec."""
 
     cluster_ip: str = field(default="", name="clusterIP")
+    type: str = "ClusterIP"
     selector: dict[str, str] = {}
     ports: list[ServicePort] = []
+    publish_not_ready_addresses: bool = False
 
 
 class Service(Object):
@@ -277,7 +283,18 @@ _register(
     POD,
     short_names=("po",),
     categories=("all",),
-    subresources=("status", "log", "exec", "binding", "eviction"),
+    subresources=(
+        "status",
+        "log",
+        "exec",
+        "binding",
+        "eviction",
+        "attach",
+        "portforward",
+        "proxy",
+        "resize",
+        "ephemeralcontainers",
+    ),
     default=default_pod,
     validate=validate_pod,
 )
@@ -296,7 +313,8 @@ _register(
     columns.NAMESPACE,
     namespaced=False,
     short_names=("ns",),
-    subresources=("status",),
+    subresources=("status", "finalize"),
+    default=defaults.default_namespace,
     validate=rules.validate_namespace,
 )
 _register(
@@ -315,6 +333,7 @@ _register(
     columns.ENDPOINTS,
     short_names=("ep",),
     default=defaults.default_endpoints,
+    deprecated="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
     validate=rules.validate_endpoints,
 )
 _register(ConfigMap, "configmaps", columns.CONFIG_MAP, short_names=("cm",), validate=rules.validate_config_map)
@@ -324,6 +343,7 @@ _register(
     "serviceaccounts",
     columns.SERVICE_ACCOUNT,
     short_names=("sa",),
+    subresources=("token",),
     validate=rules.validate_service_account,
 )
 _register(Event, "events", columns.EVENT, short_names=("ev",), validate=rules.validate_event)

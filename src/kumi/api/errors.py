@@ -52,7 +52,7 @@ class FieldError(NamedTuple):
     def _shown(self) -> str:
         if isinstance(self.value, str):
             return f'"{self.value}"'
-        return json.dumps(self.value, separators=(",", ":"), default=str)
+        return json.dumps(self.value, separators=(",", ":"), sort_keys=True, default=str)
 
 
 class ApiError(KumiError):

@@ -7,12 +7,14 @@ Times are RFC 3339 strings in whole seconds, as the API has them; `parse_time` g
 from __future__ import annotations
 
 import datetime as dt
+import re
 from functools import lru_cache
 
 from msgspec import Struct, field
 
 from kumi.api.wire import JsonObject
 
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)")
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 
 
@@ -96,6 +98,20 @@ class LabelSelector(View):
     match_expressions: list[LabelSelectorRequirement] = []
 
 
+def selector_text(selector: JsonObject | None) -> str:
+    """A selector as kubectl's -l takes it; "" for one that is empty. Plain labels are taken for a selector by them."""
+    if not selector:
+        return ""
+    if "matchLabels" not in selector and "matchExpressions" not in selector:
+        return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
+    terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
+    for term in selector.get("matchExpressions") or ():
+        key, values = term["key"], ",".join(sorted(term.get("values") or ()))
+        text = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": key}
+        terms.append(text.get(term["operator"], f"!{key}"))
+    return ",".join(terms)
+
+
 def find_condition(conditions: list[Condition], kind: str) -> Condition | None:
     """The condition of that type, if it is there."""
     return next((c for c in conditions if c.type == kind), None)
@@ -129,6 +145,16 @@ def _format_second(second: int) -> str:
 def format_micro_time(ms: int) -> str:
     """RFC 3339 with microseconds, as Kubernetes' metav1.MicroTime (leases and events)."""
     return (EPOCH + dt.timedelta(milliseconds=ms)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+@lru_cache(maxsize=1024)
+def canonical_time(text: str, exact: str) -> str:
+    """A moment as Kubernetes writes it, in UTC, whatever zone and digits the text has; `exact` is second or microsecond.
+    ValueError: it is no RFC 3339 time."""
+    if not _RFC_3339.fullmatch(text):
+        raise ValueError(f'parsing time "{text}" as "2006-01-02T15:04:05Z07:00": cannot parse it')
+    moment = dt.datetime.fromisoformat(text).astimezone(dt.UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ" if exact == "second" else "%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def owner_reference(owner: JsonObject | Object, api_version: str = "", kind: str = "") -> JsonObject:

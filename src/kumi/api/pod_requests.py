@@ -44,6 +44,25 @@ def pod_requests(spec: JsonObject | PodSpec) -> Amounts:
     )
 
 
+def pod_limits(spec: JsonObject) -> Amounts:
+    """Resource name -> the most that one pod of this spec may use, by the same rule; overhead counts where there is a limit."""
+    limits = _sum(
+        [_limits_of(c) for c in spec.get("containers") or ()],
+        [_limits_of(c) for c in spec.get("initContainers") or ()],
+        _amounts((spec.get("resources") or {}).get("limits") or {}),
+        {},
+    )
+    for name, amount in _amounts(spec.get("overhead") or {}).items():
+        if name in limits:
+            limits[name] = min(limits[name] + amount, MAX)
+    return limits
+
+
+def _limits_of(container: JsonObject) -> _Asks:
+    limits = (container.get("resources") or {}).get("limits") or {}
+    return _amounts(limits), container.get("restartPolicy") == "Always"
+
+
 def _of_view(container: Container) -> _Asks:
     resources = container.resources
     return _amounts({**resources.limits, **resources.requests}), container.restart_policy == "Always"

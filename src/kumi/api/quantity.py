@@ -90,6 +90,11 @@ def format_amount(resource: str, amount: int) -> str:
     return format(amount, resource)
 
 
+def nano_text(amount_nano: int, family: Family = "decimal") -> str:
+    """The text of an amount in thousand-millionths."""
+    return _text(amount_nano, family)
+
+
 def canonical(value: Written) -> str:
     """The same quantity as Kubernetes would write it back (1024Mi as 1Gi, 0.5 as 500m). QuantityError."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):

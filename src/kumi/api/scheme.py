@@ -17,8 +17,28 @@ from kumi.api.meta import Object
 from kumi.api.wire import JsonObject
 
 MODULES = (
-    "core", "batch", "scheduling", "coordination", "autoscaling", "kueue_kinds", "kubeflow", "volcano", "coscheduling",
-)  # fmt: skip
+    "core",
+    "limits",
+    "claims",
+    "replication",
+    "apps",
+    "batch",
+    "policy",
+    "networking",
+    "discovery",
+    "node",
+    "events",
+    "scheduling",
+    "coordination",
+    "admissionregistration",
+    "autoscaling",
+    "rbac",
+    "apiextensions",
+    "kueue_kinds",
+    "kubeflow",
+    "volcano",
+    "coscheduling",
+)
 """The modules of this floor that register kinds, in the order in which discovery shows their groups."""
 
 Convert = Callable[[JsonObject], JsonObject]
@@ -59,6 +79,18 @@ class ScalePaths:
     label_selector: str = ""
 
 
+@dataclass(frozen=True)
+class Twin:
+    """Another name for the objects of another kind: they are stored as that kind, in its version.
+
+    `to_stored` and `from_stored` change whole objects, and never their argument."""
+
+    group: str
+    version: str
+    to_stored: Convert
+    from_stored: Convert
+
+
 @dataclass(frozen=True, eq=False)
 class Kind:
     """One kind: its names, its type, what the API does with it."""
@@ -89,6 +121,10 @@ class Kind:
     """of a kind with the subresource scale"""
     custom: bool = False
     """whether a real cluster needs a CustomResourceDefinition for it"""
+    deprecated: str = ""
+    """what callers of every version are warned of"""
+    twin: Twin | None = None
+    """whose objects these are, where they are those of another kind"""
     strategic: bool = True
     """whether strategic merge patch is allowed: built-in kinds, never custom ones"""
 
@@ -107,9 +143,50 @@ class Kind:
         """Every served version, the preferred one (as clients should use it) first."""
         return (self.version, *self.conversions)
 
+    def columns_in(self, version: str) -> tuple[Column, ...]:
+        """The columns in a served version ("" = stored)."""
+        return self.columns
+
+    def subresources_in(self, version: str) -> tuple[str, ...]:
+        """The subresources in a served version ("" = stored)."""
+        return self.subresources
+
+    def scale_in(self, version: str) -> ScalePaths | None:
+        """Where a served version ("" = stored) keeps the numbers of its subresource scale."""
+        return self.scale
+
+    def selectable_in(self, version: str) -> tuple[str, ...]:
+        """Paths (`.spec.color`) by which a served version ("" = stored) may be selected, beyond what the registry knows."""
+        return ()
+
+    def deprecation(self, version: str) -> str:
+        """What callers of a served version are warned of, "" for nothing."""
+        return self.deprecated
+
+    def presented(self, obj: JsonObject) -> JsonObject:
+        """A stored object as it is read, in the stored version: itself, or a copy."""
+        return obj
+
+    def fill(self, version: str, obj: JsonObject) -> None:
+        """Fills defaults in place, in an object in the stored version whose writer speaks `version`."""
+        if self.default is not None:
+            self.default(obj)
+
+    def wrong(self, version: str, new: JsonObject, old: JsonObject | None) -> list[FieldError]:
+        """Every wrong field of an object in the stored version whose writer speaks `version`."""
+        return [] if self.validate is None else list(self.validate(new, old))
+
+    def wrong_status(self, version: str, new: JsonObject, old: JsonObject) -> list[FieldError]:
+        """Every wrong field after a write to the subresource status."""
+        return []
+
+    def published(self, version: str) -> dict[str, JsonObject] | None:
+        """The definitions (OpenAPI v3, by name) of a kind that brings its own; None: see kumi.api.shapes."""
+        return None
+
 
 class Scheme:
-    """Kinds by group and kind, by group and plural, and by type."""
+    """Kinds by group and kind, by group and plural, and by type. Every change makes new tables: readers are never upset."""
 
     def __init__(self) -> None:
         self._by_kind: dict[tuple[str, str], Kind] = {}
@@ -120,10 +197,36 @@ class Scheme:
         """Adds a kind; KumiError if its name or type is taken."""
         if (kind.group, kind.kind) in self._by_kind or kind.type in self._by_type:
             raise KumiError(f"kind {kind.group}/{kind.kind} is registered twice")
-        self._by_kind[kind.group, kind.kind] = kind
-        self._by_plural[kind.group, kind.plural] = kind
-        self._by_type[kind.type] = kind
+        self._by_kind = {**self._by_kind, (kind.group, kind.kind): kind}
+        self._by_plural = {**self._by_plural, (kind.group, kind.plural): kind}
+        self._by_type = {**self._by_type, kind.type: kind}
         return kind
+
+    def copy(self) -> Scheme:
+        """A scheme of its own with the same kinds."""
+        made = Scheme()
+        made._by_kind, made._by_plural, made._by_type = self._by_kind, self._by_plural, self._by_type
+        return made
+
+    def put(self, kind: Kind) -> None:
+        """Adds a kind at run time, or puts it in the place of the one of that name; KumiError if its plural is taken.
+
+        Whoever walks the scheme meanwhile sees it as it was."""
+        there = self.find_plural(kind.group, kind.plural)
+        if there is not None and there.kind != kind.kind:
+            raise KumiError(f"{kind.resource} are {there.kind} already")
+        self.remove(kind.group, kind.kind)
+        self._by_kind = {**self._by_kind, (kind.group, kind.kind): kind}
+        self._by_plural = {**self._by_plural, (kind.group, kind.plural): kind}
+        self._by_type = {**self._by_type, kind.type: kind}
+
+    def remove(self, group: str, kind: str) -> None:
+        """Takes a kind out at run time, if it is there."""
+        gone = self.find(group, kind)
+        if gone is not None:
+            self._by_kind = {key: each for key, each in self._by_kind.items() if each is not gone}
+            self._by_plural = {key: each for key, each in self._by_plural.items() if each is not gone}
+            self._by_type = {key: each for key, each in self._by_type.items() if each is not gone}
 
     def __iter__(self) -> Iterator[Kind]:
         return iter(self._by_kind.values())

@@ -2,7 +2,8 @@
 
     make_app(registry, scheme, clock_ms=..., authenticators=[identity])
 
-Without authenticators everybody may do everything: for tests in process. `checks` are the conditions of /readyz by name.
+Without authenticators everybody may do everything: for tests in process. With them, what a user may do is what the roles and
+bindings in the registry say. `checks` are the conditions of /readyz by name.
 """
 
 from __future__ import annotations
@@ -13,30 +14,36 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from kumi.api.scheme import Scheme
-from kumi.apiserver import discovery, health
-from kumi.apiserver.authentication import Authenticator, authentication
+from kumi.apiserver import discovery, health, tokens
+from kumi.apiserver.authentication import Authenticator, TokenSource, authentication
+from kumi.apiserver.authorization import authorization
 from kumi.apiserver.errors import BODY_LIMIT, errors
+from kumi.apiserver.impersonation import impersonation
 from kumi.apiserver.openapi import documents
+from kumi.apiserver.routes.reviews import Reviews
 from kumi.apiserver.routes.streams import Streams
-from kumi.apiserver.routes.verbs import Verbs
+from kumi.apiserver.routes.verbs import Verbs, warn_of_deprecation
 from kumi.apiserver.routes.writes import Writes
 from kumi.registry.registry import Registry
-from kumi.runtime.streams import LogSource
+from kumi.runtime.streams import ExecSource, LogSource
 
 
-def make_app(
+def make_app(  # noqa: PLR0913  what a server is made of
     registry: Registry,
     scheme: Scheme,
     *,
     clock_ms: Callable[[], int],
     logs: LogSource | None = None,
+    execs: ExecSource | None = None,
     authenticators: Sequence[Authenticator] = (),
+    key: tokens.SigningKey | None = None,
     checks: Mapping[str, health.Check] | None = None,
 ) -> web.Application:
-    """See the module. `logs` is asked for the logs of pods; `clock_ms` gives ages in tables and `sinceSeconds`."""
+    """See the module. `logs` is asked for the logs of pods, `execs` for commands in them; `clock_ms`
+    gives ages in tables and `sinceSeconds`; `key` signs the tokens of service accounts."""
     middlewares: list[Middleware] = [errors]
     if authenticators:
-        middlewares.append(authentication(authenticators))
+        middlewares += [authentication(authenticators), impersonation(registry), authorization(registry)]
     app = web.Application(middlewares=middlewares, client_max_size=BODY_LIMIT)
     streams, writes = Streams(), Writes()
 
@@ -46,12 +53,17 @@ def make_app(
     async def finish_writes(_: web.Application) -> None:
         await writes.drain()
 
+    app.on_response_prepare.append(warn_of_deprecation)
     app.on_shutdown.append(end_streams)
     app.on_cleanup.append(finish_writes)
     health.add_routes(app, checks or {})
     discovery.add_routes(app, scheme)
     documents.add_routes(app, scheme)
-    verbs = Verbs(registry, scheme, streams, writes, logs, clock_ms)
+    if key is not None:
+        tokens.add_routes(app, key)
+    sources = [each for each in authenticators if isinstance(each, TokenSource)]
+    reviews = Reviews(registry, sources, clock_ms)
+    verbs = Verbs(registry, scheme, streams, writes, logs, clock_ms, reviews=reviews, execs=execs)
     app.router.add_route("*", "/api/{version}/{rest:.+}", verbs.handle)
     app.router.add_route("*", "/apis/{group}/{version}/{rest:.+}", verbs.handle)
     return app

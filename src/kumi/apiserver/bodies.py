@@ -28,7 +28,8 @@ OBJECT_TYPES = (JSON, YAML)
 """what an object of any kind may be written in"""
 BUILT_IN_TYPES = (*OBJECT_TYPES, PROTOBUF)
 """what one of Kubernetes' own kinds may be written in"""
-PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY)
+APPLY_JSON = "application/apply-patch+json"
+PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY, APPLY_JSON)
 DEPTH_AT_MOST = 120
 ENCODER_DEPTH = 254
 """how deep orjson encodes"""
@@ -72,7 +73,18 @@ async def read_patch(request: web.Request, kind: Kind) -> tuple[str, object]:
     media_type = _media_type(request)
     if media_type not in PATCH_TYPES:
         raise unsupported_patch(kind, media_type)
-    return media_type, await _parse(data, YAML if media_type == APPLY else JSON, "a patch")
+    if media_type not in (APPLY, APPLY_JSON):
+        return media_type, await _parse(data, JSON, "a patch")
+    # Clients nearly always send JSON, which is YAML too, and read a hundred times as fast.
+    return APPLY, await _parse(data, JSON if _is_json(data) else YAML, "a patch")
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return False
+    return True
 
 
 def _media_type(request: web.Request) -> str:

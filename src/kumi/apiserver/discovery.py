@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from aiohttp import web
 
+from kumi.api.reviews import REVIEWS
 from kumi.api.scheme import Kind, Scheme
 from kumi.api.wire import JsonObject
 from kumi.apiserver.errors import no_such_resource
@@ -28,9 +29,14 @@ AGGREGATED = "APIGroupDiscoveryList"
 DISCOVERY_GROUP = "apidiscovery.k8s.io"
 
 SUBRESOURCE_KINDS = {
+    "exec": ("", "v1", "PodExecOptions"),
+    "attach": ("", "v1", "PodAttachOptions"),
+    "portforward": ("", "v1", "PodPortForwardOptions"),
+    "proxy": ("", "v1", "PodProxyOptions"),
     "scale": ("autoscaling", "v1", "Scale"),
     "binding": ("", "v1", "Binding"),
     "eviction": ("policy", "v1", "Eviction"),
+    "token": ("authentication.k8s.io", "v1", "TokenRequest"),
 }
 """subresource -> group, version and kind of what travels there; elsewhere it is the object itself"""
 
@@ -44,20 +50,26 @@ def version_order(version: str) -> tuple[int, int, int, str]:
     return ({None: 0, "beta": 1, "alpha": 2}[stage], -int(major), -int(minor or 0), version)
 
 
+def kinds(scheme: Scheme) -> Iterator[Kind]:
+    """Everything that is served: what is stored, and what is only answered."""
+    yield from scheme
+    yield from REVIEWS
+
+
 def groups(scheme: Scheme) -> list[str]:
     """The named groups, as the scheme has them (the core group has no name and is not among them)."""
-    return [g for g in dict.fromkeys(kind.group for kind in scheme) if g]
+    return [g for g in dict.fromkeys(kind.group for kind in kinds(scheme)) if g]
 
 
 def versions(scheme: Scheme, group: str) -> list[str]:
     """Every version served in a group, the preferred one first."""
-    return sorted({v for kind in scheme if kind.group == group for v in kind.versions}, key=version_order)
+    return sorted({v for kind in kinds(scheme) if kind.group == group for v in kind.versions}, key=version_order)
 
 
 def served(scheme: Scheme, group: str, version: str) -> list[Kind]:
     """The kinds of a group in a version, by plural."""
-    kinds = (kind for kind in scheme if kind.group == group and version in kind.versions)
-    return sorted(kinds, key=lambda kind: kind.plural)
+    found = (kind for kind in kinds(scheme) if kind.group == group and version in kind.versions)
+    return sorted(found, key=lambda kind: kind.plural)
 
 
 def singular(kind: Kind) -> str:
@@ -85,10 +97,10 @@ def core_versions(scheme: Scheme, host: str) -> JsonObject:
 
 def resource_list(scheme: Scheme, group: str, version: str) -> JsonObject:
     """/api/v1 or /apis/GROUP/VERSION; ApiError 404."""
-    kinds = served(scheme, group, version)
-    if not kinds:
+    listed_kinds = served(scheme, group, version)
+    if not listed_kinds:
         raise no_such_resource()
-    resources = [resource for kind in kinds for resource in _resources(kind)]
+    resources = [resource for kind in listed_kinds for resource in _resources(kind, version)]
     listed: JsonObject = {"kind": "APIResourceList"}
     if group:
         listed["apiVersion"] = "v1"  # as Kubernetes has it: the core's list is older than its own apiVersion
@@ -118,7 +130,7 @@ def wants_aggregated(accept: str) -> str:
     return ""
 
 
-def _resources(kind: Kind) -> Iterator[JsonObject]:
+def _resources(kind: Kind, served_version: str) -> Iterator[JsonObject]:
     resource: JsonObject = {
         "name": kind.plural,
         "singularName": singular(kind),
@@ -127,7 +139,7 @@ def _resources(kind: Kind) -> Iterator[JsonObject]:
         "verbs": verbs_of(kind),
     }
     yield resource | _names(kind)
-    for subresource in sorted(subresources_of(kind)):
+    for subresource in _subresources(kind, served_version):
         found: JsonObject = {"name": f"{kind.plural}/{subresource}", "singularName": "", "namespaced": kind.namespaced}
         group, version, name = SUBRESOURCE_KINDS.get(subresource, ("", "", kind.kind))
         if group:
@@ -146,10 +158,16 @@ def _discovered(scheme: Scheme, group: str, version: str) -> JsonObject:
             "verbs": verbs_of(kind),
         }
         found |= _names(kind)
-        if subresources := sorted(subresources_of(kind)):
+        if subresources := _subresources(kind, version):
             found["subresources"] = [_discovered_subresource(kind, version, s) for s in subresources]
         resources.append(found)
     return {"version": version, "resources": resources, "freshness": "Current"}
+
+
+def _subresources(kind: Kind, version: str) -> list[str]:
+    """In the order in which Kubernetes lists them: by name, but status before scale of a custom kind."""
+    found = subresources_of(kind, version)
+    return list(found) if kind.custom else sorted(found)
 
 
 def _discovered_subresource(kind: Kind, version: str, subresource: str) -> JsonObject:

@@ -83,6 +83,7 @@ def add_routes(app: web.Application, checks: Mapping[str, Check]) -> None:
         return web.Response(text=text, status=status, headers=headers)
 
     app.router.add_get("/version", version)
+    app.router.add_get("/version/", version)
     for path in PATHS:
         app.router.add_get(f"/{path}", health)
         app.router.add_get(f"/{path}/{{check}}", health)

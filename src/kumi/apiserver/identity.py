@@ -1,28 +1,28 @@
-"""The administrator of an embedded server: one bearer token, kept with the server's TLS files under `<data>/pki`.
+"""The administrator of an embedded server, and what it signs with: kept with the server's TLS files under `<data>/pki`.
 
     token        256 random bits, 0600, made once; checked in constant time
+    sa.key       signs the tokens of service accounts (tokens.py)
     kubeconfig   0600: the server's address, its authority and the token; context `kumi`
 The administrator is user `admin` of group `system:masters`.
 """
 
 from __future__ import annotations
 
-import base64
 import hmac
 import secrets
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import yaml
 from aiohttp import web
 
 from kumi.api.errors import KumiError
-from kumi.apiserver import pki
-from kumi.apiserver.authentication import User, bearer_token
+from kumi.api.user import MASTERS
+from kumi.apiserver import kubeconfigs, pki
+from kumi.apiserver.authentication import AUDIENCE, Known, User, bearer_token, known
+from kumi.apiserver.tokens import SigningKey
 
-ADMINISTRATOR = User("admin", ("system:masters", "system:authenticated"))
-CONTEXT = "kumi"
+ADMINISTRATOR = known("admin", [MASTERS])
 
 
 class Identity:
@@ -35,12 +35,20 @@ class Identity:
         self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
         pki.ensure(self.directory, names, clock_ms())
         self.token = self._read_or_make_token()
+        self.signer = SigningKey(self.directory)
         self._context: ssl.SSLContext | None = None
 
     def authenticate(self, request: web.BaseRequest) -> User | None:
         """See Authenticator."""
-        given = bearer_token(request).encode("utf-8", "surrogateescape")
-        return ADMINISTRATOR if hmac.compare_digest(given, self.token.encode()) else None
+        found = self.knows(bearer_token(request), (AUDIENCE,))
+        return None if found is None else found.user
+
+    def knows(self, token: str, audiences: Sequence[str]) -> Known | None:
+        """See TokenSource."""
+        given = token.encode("utf-8", "surrogateescape")
+        if AUDIENCE not in audiences or not hmac.compare_digest(given, self.token.encode()):
+            return None
+        return Known(ADMINISTRATOR, (AUDIENCE,))
 
     def server_context(self) -> ssl.SSLContext:
         """TLS of the server; always the same object, so that `renew` reaches it."""
@@ -57,21 +65,7 @@ class Identity:
 
     def kubeconfig(self, url: str) -> str:
         """The administrator's kubeconfig for the server at `url` (`https://127.0.0.1:6443`), as YAML."""
-        authority = base64.b64encode(pki.authority_pem(self.directory)).decode()
-        return yaml.safe_dump(
-            {
-                "apiVersion": "v1",
-                "kind": "Config",
-                "clusters": [{"name": CONTEXT, "cluster": {"server": url, "certificate-authority-data": authority}}],
-                "users": [{"name": CONTEXT, "user": {"token": self.token}}],
-                "contexts": [
-                    {"name": CONTEXT, "context": {"cluster": CONTEXT, "user": CONTEXT, "namespace": "default"}}
-                ],
-                "current-context": CONTEXT,
-                "preferences": {},
-            },
-            sort_keys=False,
-        )
+        return kubeconfigs.text(url, pki.authority_pem(self.directory), kubeconfigs.by_token(self.token))
 
     def write_kubeconfig(self, path: Path, url: str) -> None:
         """Writes the kubeconfig, 0600, whole or not at all."""

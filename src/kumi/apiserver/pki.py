@@ -3,6 +3,7 @@
     ca.crt ca.key           the authority, ten years; clients trust it through their kubeconfig
     server.crt server.key   the server, one year: renewed when a third of that is left, when the names change, when it
                             can't be read, or when the authority is another one
+    (clients)               certificates for users are handed out and not kept (kumi kubeconfig)
 Keys are EC P-256. Every file is 0600 and written whole or not at all; the directory is 0700.
 An authority that can't be read is an error and never silently replaced: every kubeconfig out there trusts it.
 An authority about to expire is replaced, since nobody will trust it any more anyway.
@@ -16,6 +17,7 @@ import ipaddress
 import os
 import ssl
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,17 +83,40 @@ def authority_pem(directory: Path) -> bytes:
     return (directory / "ca.crt").read_bytes()
 
 
+def make_client(
+    directory: Path, user: str, groups: Sequence[str], life: dt.timedelta, now_ms: int
+) -> tuple[bytes, bytes]:
+    """A certificate by which a client is `user` of these groups, and its key, as PEM. KumiError: no authority, a bad name."""
+    now = EPOCH + dt.timedelta(milliseconds=now_ms)
+    authority = _load_authority(directory)
+    if authority is None:
+        raise KumiError(f"there is no authority in {directory}: start the cluster once")
+    try:
+        names = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+        subject = x509.Name([*names, x509.NameAttribute(NameOID.COMMON_NAME, user)])
+    except ValueError as error:
+        raise KumiError(f"a user and a group have a name of 1 to 64 characters in a certificate: {error}") from error
+    key = ec.generate_private_key(ec.SECP256R1())
+    builder = _builder(authority, subject, key, now, life)
+    builder = builder.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
+    pair = Pair(builder.sign(authority.key, hashes.SHA256()), key)
+    return pair.certificate.public_bytes(serialization.Encoding.PEM), _key_pem(pair)
+
+
 def server_context(directory: Path) -> ssl.SSLContext:
-    """TLS for the server's side. `reload` takes in a renewed certificate for the connections to come."""
+    """TLS for the server's side, which takes certificates of clients that the authority signed. `reload` takes in a renewed
+    certificate for the connections to come."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
+    context.verify_mode = ssl.CERT_OPTIONAL
     reload(context, directory)
     return context
 
 
 def reload(context: ssl.SSLContext, directory: Path) -> None:
-    """Reads the server's certificate and key again."""
+    """Reads the server's certificate and key again, and the authority's certificate."""
+    context.load_verify_locations(directory / "ca.crt")
     context.load_cert_chain(directory / "server.crt", directory / "server.key")
 
 
@@ -116,11 +141,14 @@ def _load_authority(directory: Path) -> Pair | None:
 
 
 def _save(directory: Path, name: str, pair: Pair) -> None:
-    pem = pair.key.private_bytes(
+    write_private(directory / f"{name}.key", _key_pem(pair))
+    write_private(directory / f"{name}.crt", pair.certificate.public_bytes(serialization.Encoding.PEM))
+
+
+def _key_pem(pair: Pair) -> bytes:
+    return pair.key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    write_private(directory / f"{name}.key", pem)
-    write_private(directory / f"{name}.crt", pair.certificate.public_bytes(serialization.Encoding.PEM))
 
 
 def _serves(directory: Path, authority: Pair, names: tuple[str, ...], now: dt.datetime) -> bool:
@@ -169,23 +197,32 @@ def _make_authority(now: dt.datetime) -> Pair:
 
 def _make_server(authority: Pair, names: tuple[str, ...], now: dt.datetime) -> Pair:
     key = ec.generate_private_key(ec.SECP256R1())
-    issuer_key = authority.key.public_key()
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kumi-apiserver")])
     certificate = (
+        _builder(authority, subject, key, now, SERVER_LIFE)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(_alternative_names(names)), critical=False)
+        .sign(authority.key, hashes.SHA256())
+    )
+    return Pair(certificate, key)
+
+
+def _builder(
+    authority: Pair, subject: x509.Name, key: ec.EllipticCurvePrivateKey, now: dt.datetime, life: dt.timedelta
+) -> x509.CertificateBuilder:
+    """A certificate of the authority's, but for what it may be used for."""
+    return (
         x509.CertificateBuilder()
-        .subject_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kumi-apiserver")]))
+        .subject_name(subject)
         .issuer_name(authority.certificate.subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - CLOCK_SKEW)
-        .not_valid_after(min(now + SERVER_LIFE, authority.certificate.not_valid_after_utc))
+        .not_valid_after(min(now + life, authority.certificate.not_valid_after_utc))
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName(_alternative_names(names)), critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(issuer_key), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority.key.public_key()), critical=False)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-        .sign(authority.key, hashes.SHA256())
     )
-    return Pair(certificate, key)
 
 
 def _alternative_names(names: tuple[str, ...]) -> list[x509.GeneralName]:

@@ -63,8 +63,8 @@ async def answer(
 
 
 def to_yaml(body: object) -> bytes:
-    """One YAML document."""
-    text: str = yaml.safe_dump(body, sort_keys=False, allow_unicode=True)
+    """One YAML document, of what JSON would say."""
+    text: str = yaml.safe_dump(orjson.loads(orjson.dumps(body)), sort_keys=False, allow_unicode=True)
     return text.encode()
 
 

@@ -1,5 +1,6 @@
 """A server: sockets, TLS, limits; starting and stopping.
 
+Only this machine reaches it, unless it is told to listen elsewhere; without TLS and identity it never does.
 The caller chooses the event loop (uvloop). A request whose client goes away is cancelled at once, so that nothing is kept for
 the dead; on stopping, streams end first (apiserver.app does that on shutdown), then requests have STOP_S to finish.
 While it runs, the certificate is looked at once a day and renewed when due, without a restart.
@@ -8,6 +9,7 @@ While it runs, the certificate is looked at once a day and renewed when due, wit
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import logging
 import ssl
 from contextlib import suppress
@@ -15,6 +17,7 @@ from types import TracebackType
 
 from aiohttp import web
 
+from kumi.api.errors import KumiError
 from kumi.apiserver.identity import Identity
 
 LOG = logging.getLogger("kumi.apiserver")
@@ -25,6 +28,14 @@ BACKLOG = 1024
 HEADER_AT_MOST = 64 * 1024
 """bytes of a request's first line (selectors and continue tokens stand there) and of each header"""
 RENEWAL_S = 24 * 3600.0
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address or host name."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 class Server:
@@ -38,7 +49,10 @@ class Server:
         self._renewal: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Listens; returns when requests are answered. OSError: the address is taken or not ours."""
+        """Listens; returns when requests are answered. OSError: the address is taken or not ours; KumiError: others could
+        reach it, and it has no identity."""
+        if self._identity is None and not is_loopback(self._host):
+            raise KumiError(f"without TLS and identity nothing is served on {self._host or 'all addresses'}")
         self._runner = web.AppRunner(
             self._app,
             handler_cancellation=True,

@@ -17,39 +17,40 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from aiohttp.web import Application
 
-from kumi.api.core import Event, Node
+from kumi.api.core import Node
 from kumi.api.errors import KumiError
 from kumi.api.scheme import SCHEME, load
 from kumi.apiserver.app import make_app
 from kumi.apiserver.identity import Identity
+from kumi.apiserver.pki import authority_pem
 from kumi.apiserver.server import Server
+from kumi.apiserver.webhooks import HttpCaller
+from kumi.cli.access import authenticators, in_cluster, names_of, publish_authority
 from kumi.cli.instance import forget_instance, write_instance
-from kumi.controllers import all_controllers, all_deciders
+from kumi.cli.loops import ALL, BARE, NONE, Loops, run_loops
 from kumi.controllers.not_yet_in_force import NotYetInForce
-from kumi.jobs.base import Settings as JobSettings
 from kumi.jobs.queue_hook import QueueHook
+from kumi.kubelet.commands import ProcessCommands
 from kumi.kubelet.logs import ProcessLogs
 from kumi.kubelet.machine import Machine
 from kumi.kubelet.node import ProcessNode
 from kumi.kubelet.settings import MachineSettings, NodeSettings
-from kumi.kubelet.wait import INIT_COMMAND
 from kumi.registry.bootstrap import bootstrap
+from kumi.registry.hooks import AdmissionHook
 from kumi.registry.local import LocalClient
+from kumi.registry.objects import Objects
+from kumi.registry.pod_identity import PodIdentity
 from kumi.registry.registry import Registry
 from kumi.registry.uids import Uids
 from kumi.runtime.client import Client
 from kumi.runtime.clock import RealClock
-from kumi.runtime.events import EventSink
-from kumi.runtime.informer import Informers
-from kumi.runtime.manager import Manager, Surroundings
 from kumi.runtime.pump import Pump
-from kumi.runtime.replay import ReplayFiles
 from kumi.store.base import StoreFailed
 from kumi.store.sqlite import SqliteStore
 
@@ -78,6 +79,20 @@ class Settings:
     memory: str = ""
     pods: int = 110
     port: int = 0
+    listen: str = "127.0.0.1"
+    """address to serve on"""
+    token_file: Path | None = None
+    """users with bearer tokens, beside the administrator"""
+    bare: bool = False
+    """only an API server, with the loops that keep its word"""
+    controllers: bool = True
+    """whether loops run here; else `kumi controllers` does it, beside"""
+
+    def loops(self) -> Loops:
+        """Those that run in this process."""
+        if not self.controllers:
+            return NONE
+        return BARE if self.bare else ALL
 
     def node(self) -> NodeSettings:
         """Of each node."""
@@ -87,7 +102,7 @@ class Settings:
 
     def names(self) -> list[str]:
         """Of the nodes."""
-        return [f"node-{number}" for number in range(self.nodes)]
+        return [] if self.bare else [f"node-{number}" for number in range(self.nodes)]
 
 
 async def serve(settings: Settings, on_ready: Callable[[str], None]) -> None:
@@ -117,24 +132,41 @@ async def _tell(failed: asyncio.Task[None]) -> None:
 @contextlib.asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
     """A cluster that is up: (its URL, a task that ends only by an error of one of its loops)."""
-    scheme, clock = load(), RealClock()
+    scheme, clock = load().copy(), RealClock()
     store = SqliteStore.open(settings.data_dir / "kumi.db")
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(store.close)
         stack.callback(forget_instance, settings.data_dir)
-        registry = Registry(store, scheme, clock.now_ms, Uids(clock.now_ms), [QueueHook(), NotYetInForce()])
+        identity = Identity(settings.data_dir, clock.now_ms, names_of(settings.listen))
+        hooks: list[AdmissionHook] = [QueueHook(), NotYetInForce()]
+        if not settings.bare:
+            hooks.append(PodIdentity(Objects(store), scheme))
+        caller = HttpCaller()
+        stack.push_async_callback(caller.close)
+        registry = Registry(store, scheme, clock.now_ms, Uids(clock.now_ms), hooks, identity.signer, caller=caller)
         await bootstrap(registry)
         client: Client = LocalClient(registry)
-        identity = Identity(settings.data_dir, clock.now_ms)
-        logs = ProcessLogs(settings.data_dir, clock)
+        if not settings.bare:
+            await publish_authority(client, authority_pem(identity.directory))
+        logs, commands = ProcessLogs(settings.data_dir, clock), ProcessCommands()
+        proofs = authenticators(identity, registry, clock.now_ms, settings.token_file)
         pumps: list[Pump] = []
         checks = {"scheduler": lambda: all(pump.sound for pump in pumps)}
-        app = make_app(registry, scheme, clock_ms=clock.now_ms, logs=logs, authenticators=[identity], checks=checks)
+        app = make_app(
+            registry,
+            scheme,
+            clock_ms=clock.now_ms,
+            logs=logs,
+            execs=commands,
+            authenticators=proofs,
+            checks=checks,
+            key=identity.signer,
+        )
         server = await _listen(app, identity, settings)
         stack.push_async_callback(server.stop)
         loops = asyncio.create_task(_run_loops(client, store, settings, pumps))
         stack.push_async_callback(_end, loops)
-        await _run_nodes(client, settings, stack)
+        commands.attach(await _run_nodes(client, settings, server.url, stack))
         identity.write_kubeconfig(settings.data_dir / "kubeconfig", server.url)
         write_instance(settings.data_dir, server.url)
         (settings.data_dir / "port").write_text(str(server.port))
@@ -147,7 +179,7 @@ async def _listen(app: Application, identity: Identity, settings: Settings) -> S
     with contextlib.suppress(OSError, ValueError):
         last = int((settings.data_dir / "port").read_text())
     for port in dict.fromkeys([settings.port] if settings.port else [last, 0]):
-        server = Server(app, port=port, identity=identity)
+        server = Server(app, host=settings.listen, port=port, identity=identity)
         try:
             await server.start()
         except OSError as error:
@@ -155,30 +187,15 @@ async def _listen(app: Application, identity: Identity, settings: Settings) -> S
                 raise KumiError(f"--port {port} can't be used: {error.strerror or error}") from error
             continue
         return server
-    raise KumiError("no port of 127.0.0.1 can be listened on")
+    raise KumiError(f"no port of {settings.listen} can be listened on")
 
 
 async def _run_loops(client: Client, store: SqliteStore, settings: Settings, pumps: list[Pump]) -> None:
-    """Informers, controllers, deciders (put into `pumps`), events, compaction; ends only by an error."""
-    clock = RealClock()
-    informers = Informers(client, clock)
-    events = EventSink(client, clock, SCHEME.of(Event))
-    record = ReplayFiles(settings.data_dir / "replays")
-    around = Surroundings(client, informers, clock, events, record)
-    manager = Manager(around)
-    for controller in all_controllers(JobSettings(init_command=INIT_COMMAND)):
-        manager.add(controller)
-    pumps += [Pump(make, around) for make in all_deciders()]
-    work: list[Coroutine[object, object, None]] = [
-        informers.run(),
-        events.run(),
-        manager.run(),
-        _compact(store),
-        _keep_watch(settings.data_dir / "kumi.db"),
-    ]
+    """The loops (their pumps are put into `pumps`), compaction, a look at the file; ends only by an error."""
     async with asyncio.TaskGroup() as group:
-        for one in [*work, *(pump.run() for pump in pumps)]:
-            group.create_task(one)
+        group.create_task(run_loops(client, settings.loops(), settings.data_dir / "replays", pumps))
+        group.create_task(_compact(store))
+        group.create_task(_keep_watch(settings.data_dir / "kumi.db"))
 
 
 async def _compact(store: SqliteStore) -> None:
@@ -208,10 +225,11 @@ def _which(file: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-async def _run_nodes(client: Client, settings: Settings, stack: contextlib.AsyncExitStack) -> None:
-    """Starts the nodes and removes those of last time that are no more."""
+async def _run_nodes(client: Client, settings: Settings, url: str, stack: contextlib.AsyncExitStack) -> Machine:
+    """Starts the nodes of the machine that comes back, and removes those of last time that are no more.
+    `url`: where their pods find the API."""
     await _remove_old_nodes(client, set(settings.names()))
-    data = MachineSettings(settings.data_dir, working_dir=settings.working_dir)
+    data = MachineSettings(settings.data_dir, working_dir=settings.working_dir, api=in_cluster(url))
     machine = Machine(client, data, RealClock())
     nodes = [ProcessNode(name, settings.node(), machine) for name in settings.names()]
     await machine.start()
@@ -222,6 +240,7 @@ async def _run_nodes(client: Client, settings: Settings, stack: contextlib.Async
         await asyncio.gather(*(node.stop() for node in nodes))
 
     stack.push_async_callback(stop)
+    return machine
 
 
 async def _remove_old_nodes(client: Client, names: set[str]) -> None:

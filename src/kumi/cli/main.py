@@ -12,6 +12,10 @@ from kumi import __version__
 COMMANDS = {
     "up": "Start a cluster on this machine: pods run as processes.",
     "down": "Stop the cluster of this machine; jobs go on at the next `kumi up`.",
+    "controllers": "Run the loops of a cluster from beside it, over HTTP.",
+    "kubeconfig": "Hand out a kubeconfig for somebody else.",
+    "backup": "Write what the cluster holds to one file.",
+    "restore": "Make the cluster of a backup one that `kumi up` starts.",
     "status": "Show whether the cluster runs, its nodes and its queues.",
     "apply": "Create or change what manifests say, as kubectl apply does.",
     "submit": "Run a script as a training job, without YAML, and follow it.",

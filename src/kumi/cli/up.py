@@ -35,6 +35,20 @@ objects of the API) costs. Python's own 700 is a tenth of the server's time."""
 @click.option("--memory", default="", help="memory that each node offers (default: the machine's).")
 @click.option("--pods", default=110, show_default=True, type=click.IntRange(1), help="Pods that each node takes.")
 @click.option("--port", default=0, show_default="the last one, else a free one", type=click.IntRange(0, 65535))
+@click.option("--listen", default="127.0.0.1", show_default=True, help="The address to serve on; 0.0.0.0 for all.")
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help='More users: lines of token,user,uid,"group1,group2".',
+)
+@click.option("--bare", is_flag=True, help="Only an API server and what keeps its word: no scheduler, no nodes.")
+@click.option(
+    "--no-controllers",
+    "controllers",
+    flag_value=False,
+    default=True,
+    help="Run no loops here; `kumi controllers` runs them beside, over HTTP.",
+)
 @data_dir_option
 @click.option("--detach", is_flag=True, help="Go to the background once it is ready.")
 @click.option("--verbose", "-v", is_flag=True, help="Log every decision.")
@@ -43,6 +57,8 @@ def command(data_dir: Path, detach: bool, verbose: bool, **settings: Any) -> Non
 
     Pods run as processes of your own user on this machine, under no sandbox; images are not pulled."""
     data_dir = data_dir.absolute()
+    if settings["bare"]:
+        settings["nodes"] = 0
     running = read_instance(data_dir)
     if running:
         raise KumiError(
@@ -74,6 +90,8 @@ def _serve(settings: Any, verbose: bool) -> None:
 
 def usage(data_dir: Path, url: str, nodes: int, gpus: int) -> str:
     """What there is, and what to do next."""
+    if not nodes:
+        return f"Kumi is up at {url}, without nodes\n  export KUBECONFIG={data_dir / 'kubeconfig'}"
     return (
         f"Kumi is up at {url}: {nodes} node{'' if nodes == 1 else 's'}, {gpus} nvidia.com/gpu each\n"
         f"  export KUBECONFIG={data_dir / 'kubeconfig'}\n"

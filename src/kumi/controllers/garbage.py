@@ -3,11 +3,13 @@
 The rule, for an object with owners that is not being deleted:
              an owner is uncertain      wait
              one is solid               references to absent and waiting owners are taken off
+             one has left its dependents (orphan)      its reference is taken off
              none is                    it is deleted; in the foreground if an owner waits and it has dependents itself
          for one that is being deleted, with the finalizer
              orphan                     its dependents lose their reference to it, then the finalizer goes
              foregroundDeletion         its dependents are deleted; when none that blocks it is left the finalizer goes
-Why        Conditional on uid and version: a dependent that was adopted, or an owner made anew under the name, is safe.
+Why        Every write is conditional on uid and version: a dependent that was adopted, or an owner made anew under the name,
+           is safe.
 Order      By kind, namespace, name, uid.
 Cost       O(owners + dependents) of what changed.
 Source     Kubernetes: garbage collection, owners and dependents.
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kumi.api.apiextensions import CustomObject, CustomResourceDefinition
 from kumi.api.core import Event
 from kumi.api.meta import Object, OwnerReference
 from kumi.api.scheme import Scheme
@@ -29,19 +32,29 @@ from kumi.runtime.reconcile import Delete, Patch, Write
 
 RETRY_MS = 1000
 """when to try again what was refused"""
+LOOK_MS = 1000
+"""when to look again whether a watch has come far enough"""
+REMEMBERED = 10_000
+"""owners of which it is remembered that they left their dependents"""
 
 
 class GarbageCollector:
-    """See the module and kumi.runtime.decider.Decider. It watches every kind of the scheme but events, which own nothing."""
+    """See the module and kumi.runtime.decider.Decider.
+
+    It watches every kind of the scheme but events, which own nothing, and all kinds that others define."""
 
     name = "kumi-garbage-collector"
 
     def __init__(self, scheme: Scheme) -> None:
-        self._types = tuple(kind.type for kind in scheme if kind.type is not Event)
+        own = (kind.type for kind in scheme if kind.type is not Event and kind.twin is None)
+        self._types: tuple[type[Object], ...] = (*own, CustomObject)
+        self._scheme = scheme
         self._graph = Graph(scheme)
         self._dirty: dict[str, None] = {}
         self._later: dict[str, None] = {}
         self._refused: dict[str, None] = {}
+        self._orphaned: dict[str, None] = {}
+        """owners that left their dependents, the ones not seen yet too"""
         self._retry_ms = 0
         self._now_ms = 0
 
@@ -52,6 +65,8 @@ class GarbageCollector:
 
     def apply(self, type_: type[Object], key: str, old: Object | None, new: Object | None) -> None:
         """See Decider."""
+        if type_ is CustomResourceDefinition and new is not None:
+            self._graph.define(new)
         if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
             self._touch(self._graph.remove(old.metadata.uid))
         if new is not None:
@@ -59,6 +74,12 @@ class GarbageCollector:
             if before is not None and before.owners != tuple(new.metadata.owner_references):
                 self._touch(before)
             self._touch(self._graph.put(new))
+
+    def reached(self, type_: type[Object], revision: str) -> None:
+        """See kumi.runtime.decider.Follower."""
+        if type_ is not CustomObject:
+            kind = self._scheme.of(type_)
+            self._graph.seen[kind.group, kind.kind] = revision
 
     def decide(self, now_ms: int) -> Batch:
         """See Decider."""
@@ -102,7 +123,7 @@ class GarbageCollector:
         solid = [owner for owner, is_ in standing if is_ is Owner.SOLID]
         if len(solid) == len(standing):
             return []
-        if solid:
+        if solid or any(owner.uid in self._orphaned for owner, _ in standing):
             return [_with_owners(owned, solid)]
         waits = any(is_ is Owner.WAITING for _, is_ in standing)
         has_dependents = bool(self._graph.dependents.get(owned.uid))
@@ -112,7 +133,12 @@ class GarbageCollector:
         if ORPHAN in owned.finalizers:
             dependents = self._graph.dependents_of(owned.uid)
             freed: list[Write] = [_with_owners(d, [o for o in d.owners if o.uid != owned.uid]) for d in dependents]
-            return freed or [_without_finalizer(owned, ORPHAN)]
+            if freed:
+                return freed
+            self._orphaned[owned.uid] = None
+            if len(self._orphaned) > REMEMBERED:
+                del self._orphaned[next(iter(self._orphaned))]
+            return [_without_finalizer(owned, ORPHAN)]
         if FOREGROUND in owned.finalizers:
             dependents = self._graph.dependents_of(owned.uid)
             blocking = [d for d in dependents if any(o.uid == owned.uid and o.block_owner_deletion for o in d.owners)]
@@ -128,14 +154,14 @@ class GarbageCollector:
                 for owner in self._graph.objects[uid].owners
                 if owner.uid in self._graph.unknown_ms
             ]
-            times.append(max(now_ms + 1, min(since, default=now_ms) + ABSENT_MS))
+            times.append(max(now_ms + 1, min(since, default=now_ms + LOOK_MS - ABSENT_MS) + ABSENT_MS))
         if self._refused:
             times.append(self._retry_ms)
         return min(times, default=None)
 
 
 def _delete(owned: Owned, propagation: Propagation) -> Delete:
-    return Delete(owned.kind, owned.namespace, owned.name, owned.uid, propagation=propagation)
+    return Delete(owned.kind, owned.namespace, owned.name, owned.uid, propagation=propagation, revision=owned.version)
 
 
 def _with_owners(owned: Owned, owners: list[OwnerReference]) -> Patch:

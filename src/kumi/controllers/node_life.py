@@ -3,13 +3,15 @@
 The rule   silent    a node whose Lease (namespace kube-node-lease) was renewed longer than SILENT_MS ago: its condition
                      Ready turns Unknown. A node without a Lease is not judged.
            taints    node.kubernetes.io/unreachable while Ready is Unknown, node.kubernetes.io/not-ready while it is False,
-                     none of the two while it is True; each with NoSchedule and NoExecute
+                     none of the two while it is True; each with NoSchedule and NoExecute;
+                     node.kubernetes.io/unschedulable with NoSchedule while the node is cordoned
            evict     a pod goes when its node has not been Ready for as long as the pod endures it: the tolerationSeconds
                      of its toleration, for ever where that has none, TOLERATED_MS where it has no toleration
            gone      a pod bound to a node that does not exist: it is marked (condition DisruptionTarget), and deleted
                      without grace GONE_MS later, since no kubelet will ever do so
 Why        The mark gives the watch of nodes time to catch up, and survives a restart of this loop.
 Source     Kubernetes: node heartbeats, taint-based evictions, pod garbage collection.
+Not here   taints of others with NoExecute: taint_eviction.py.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ TOLERATED_MS = 300_000
 GONE_MS = 20_000
 UNREACHABLE = "node.kubernetes.io/unreachable"
 NOT_READY = "node.kubernetes.io/not-ready"
+CORDONED = "node.kubernetes.io/unschedulable"
 EFFECTS = ("NoSchedule", "NoExecute")
 FOREVER = None
 
@@ -85,13 +88,15 @@ def _silent(node: Node, now_ms: int) -> Patch:
 
 
 def _tainted(node: Node, status: str) -> list[Patch]:
-    """The change of the two taints, if there is one to make."""
+    """The change of our taints, if there is one to make."""
     key = {"Unknown": UNREACHABLE, "False": NOT_READY}.get(status, "")
     wanted = [(key, effect) for effect in EFFECTS] if key else []
-    ours = [(t.key, t.effect) for t in node.spec.taints if t.key in (UNREACHABLE, NOT_READY)]
+    if node.spec.unschedulable:
+        wanted.append((CORDONED, "NoSchedule"))
+    ours = [(t.key, t.effect) for t in node.spec.taints if t.key in (UNREACHABLE, NOT_READY, CORDONED)]
     if sorted(ours) == sorted(wanted):
         return []
-    kept = [t for t in node.spec.taints if t.key not in (UNREACHABLE, NOT_READY)]
+    kept = [t for t in node.spec.taints if t.key not in (UNREACHABLE, NOT_READY, CORDONED)]
     taints = [_taint_json(t) for t in [*kept, *(Taint(key=k, effect=e) for k, e in wanted)]]
     meta = {"resourceVersion": node.metadata.resource_version}
     return [Patch(SCHEME.of(Node), "", node.metadata.name, {"metadata": meta, "spec": {"taints": taints or None}})]

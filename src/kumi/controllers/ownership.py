@@ -4,10 +4,12 @@ The rule   an object is known by its uid; its owner references are edges to uids
            an owner is, for one of its dependents,
              SOLID      there, and not waiting for its dependents to go; or of a kind that nobody watches here
              WAITING    being deleted in the foreground: it goes when its dependents have gone
-             ABSENT     seen deleted, or unknown for longer than ABSENT_MS, or in another namespace
-             UNCERTAIN  unknown, but not for long: the watch of its kind may be behind
-Why        Watches of two kinds are not in step: a dependent may be seen before its owner. A uid is never used again, so
-           one that was seen deleted is gone for good, whoever has its name by now.
+             ABSENT     seen deleted, or in another namespace, or unknown though the watch of its kind is at the dependent's
+                        revision or past it; where that can't be told, unknown for longer than ABSENT_MS
+             UNCERTAIN  unknown so far: the watch of its kind may be behind
+Why        Watches of two kinds are not in step: a dependent may be seen before its owner. But an owner was there before its
+           dependent named it, so a watch that has come to the dependent's revision has shown every owner that it has.
+           A uid is never used again, so one that was seen deleted is gone for good, whoever has its name by now.
 Cost       O(owners) a change.
 """
 
@@ -16,8 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from kumi.api.apiextensions import CustomObject, CustomResourceDefinition, custom_kind_of, kind_defined_by
 from kumi.api.meta import Object, OwnerReference
 from kumi.api.scheme import Kind, Scheme
+from kumi.runtime.revisions import reached
 
 ABSENT_MS = 5000
 """how long an owner may be unknown before it counts as absent"""
@@ -62,12 +66,22 @@ class Graph:
     dependents: dict[str, dict[str, None]] = field(default_factory=dict)
     gone: dict[str, None] = field(default_factory=dict)
     unknown_ms: dict[str, int] = field(default_factory=dict)
+    seen: dict[tuple[str, str], str] = field(default_factory=dict)
+    """group and kind -> the revision up to which everything was seen"""
+    defined: dict[tuple[str, str], None] = field(default_factory=dict)
+    """groups and kinds that others define, or once did"""
+
+    def define(self, definition: Object) -> None:
+        """A kind that others define is watched from now on."""
+        kind = kind_defined_by(definition) if isinstance(definition, CustomResourceDefinition) else None
+        if kind is not None:
+            self.defined[kind.group, kind.kind] = None
 
     def put(self, obj: Object) -> Owned:
         """It is there, or it changed."""
         meta = obj.metadata
         made = Owned(
-            self.scheme.of(type(obj)),
+            custom_kind_of(obj) if isinstance(obj, CustomObject) else self.scheme.of(type(obj)),
             meta.namespace,
             meta.name,
             meta.uid,
@@ -100,13 +114,16 @@ class Graph:
     def owner(self, reference: OwnerReference, dependent: Owned, now_ms: int) -> Owner:
         """What this owner is for that dependent. The first look at an unknown one starts its time."""
         group = reference.api_version.rpartition("/")[0]
-        kind = self.scheme.find(group, reference.kind)
-        if kind is None:
-            return Owner.SOLID
         found = self.objects.get(reference.uid)
+        known = self.scheme.find(group, reference.kind) is not None or (group, reference.kind) in self.defined
+        if found is None and not known and reference.uid not in self.gone:
+            return Owner.SOLID
         if found is None:
             if reference.uid in self.gone:
                 return Owner.ABSENT
+            passed = reached(self.seen.get((group, reference.kind), "-"), dependent.version)
+            if passed is not None:
+                return Owner.ABSENT if passed else Owner.UNCERTAIN
             since_ms = self.unknown_ms.setdefault(reference.uid, now_ms)
             return Owner.ABSENT if now_ms - since_ms >= ABSENT_MS else Owner.UNCERTAIN
         if found.kind.namespaced and found.namespace != dependent.namespace:

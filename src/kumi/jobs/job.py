@@ -4,9 +4,11 @@ The rule, in this order:
     1. finished (Complete or Failed): stays so. Nothing is made; leftovers lose their finalizer; after
        ttlSecondsAfterFinished the Job is deleted.
     2. count     every finished pod once (job_tracking.py).
-    3. verdict   failing: more failures than backoffLimit; or, where containers restart in place (OnFailure), their
-                 restarts have reached it; or active longer than activeDeadlineSeconds.
-                 succeeding: completions reached, or a work queue with one success and no live pod left.
+    3. verdict   failing: a pod whose failure fails the Job (podFailurePolicy); more failures than backoffLimit; or, where
+                 containers restart in place (OnFailure), their restarts have reached it; or active longer than
+                 activeDeadlineSeconds; more indexes given up than maxFailedIndexes, or all through and one given up.
+                 succeeding: successPolicy is met; completions reached, or a work queue with one success and no live
+                 pod left.
                  A verdict is first written as FailureTarget or SuccessCriteriaMet; Failed or Complete follows, with the
                  same reason, when no pod is left and all are counted.
     4. suspended all live pods are removed, uncounted; condition Suspended; startTime is cleared, so that the deadline
@@ -17,7 +19,7 @@ Status     active and ready are live pods, terminating those on their way out; c
 Queues     one pod set `main` of min(parallelism, completions) pods. With the annotation
            `kueue.x-k8s.io/job-min-parallelism` it may start with fewer.
 Source     Kubernetes: Jobs; KEP-3939 (terminal conditions wait for pods), KEP-2232 (suspend), KEP-592 (ttl).
-Not here   podFailurePolicy, backoffLimitPerIndex, successPolicy: further verdicts for `_verdict`.
+Not here   what the policies say of a pod, an index, a Job: job_policies.py.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from kumi.jobs import indexes
 from kumi.jobs.base import Alteration, Children, PodSetInfo, PodSetShape, Removal, Said, Settings, Standing, Sync
 from kumi.jobs.job_plan import Plan, is_ours, plan_of
 from kumi.jobs.job_pods import NAME_LABEL, Moves, moves
+from kumi.jobs.job_policies import FAIL_JOB, failure, success
 from kumi.jobs.job_tracking import FINALIZER, Count, count, is_tracked, leftovers, released, tracked
 from kumi.jobs.podset import paired, restored, start_template, stop_template
 from kumi.jobs.status import status_patch
@@ -105,6 +108,35 @@ def _announced(status: JobStatus) -> Verdict | None:
 
 
 def _verdict(job: Job, plan: Plan, counted: Count, pods: Sequence[Pod], now_ms: int) -> Verdict | None:
+    """The first reason for which it is over."""
+    return (
+        _failed_by_pod(plan, pods)
+        or _failed_by_count(job, plan, counted, pods, now_ms)
+        or _failed_by_index(plan, counted)
+        or _succeeded(plan, counted, pods)
+    )
+
+
+def _failed_by_pod(plan: Plan, pods: Sequence[Pod]) -> Verdict | None:
+    for pod in pods:
+        if pod.status.phase == "Failed":
+            found = failure(plan, pod)
+            if found.action == FAIL_JOB:
+                return Verdict(False, "PodFailurePolicy", found.message)
+    return None
+
+
+def _failed_by_index(plan: Plan, counted: Count) -> Verdict | None:
+    most, given_up = plan.most_failed_indexes, len(counted.given_up)
+    if most is not None and given_up > most:
+        text = "Job has exceeded the specified maximal number of failed indexes"
+        return Verdict(False, "MaxFailedIndexesExceeded", text)
+    if given_up and given_up + counted.succeeded >= (plan.completions or 0):
+        return Verdict(False, "FailedIndexes", "Job has failed indexes")
+    return None
+
+
+def _failed_by_count(job: Job, plan: Plan, counted: Count, pods: Sequence[Pod], now_ms: int) -> Verdict | None:
     in_place = [restarts(p) for p in pods if p.status.phase in ("Running", "Pending")]
     restarted = sum(in_place) if plan.restart_policy == "OnFailure" else 0
     if counted.failed > plan.backoff_limit or restarted >= max(plan.backoff_limit, 1):
@@ -115,6 +147,13 @@ def _verdict(job: Job, plan: Plan, counted: Count, pods: Sequence[Pod], now_ms: 
     if deadline is not None and now_ms >= deadline and not plan.suspended:
         limit = job.spec.active_deadline_seconds
         return Verdict(False, "DeadlineExceeded", f"The job was active for longer than its deadline of {limit} s")
+    return None
+
+
+def _succeeded(plan: Plan, counted: Count, pods: Sequence[Pod]) -> Verdict | None:
+    met = success(plan, counted.completed)
+    if met:
+        return Verdict(True, "SuccessPolicy", met)
     if plan.completions is None:
         done = counted.succeeded > 0 and not any(is_live(p) for p in pods)
     else:
@@ -234,6 +273,7 @@ def _counted(old: JobStatus, plan: Plan, counted: Count, pods: Sequence[Pod], to
         succeeded=counted.counted_succeeded,
         failed=counted.counted_failed,
         completed_indexes=indexes.text_of(counted.completed) if plan.indexed else "",
+        failed_indexes=indexes.text_of(counted.given_up) if plan.limit_per_index is not None else None,
         uncounted_terminated_pods=dict(counted.uncounted),
         conditions=list(old.conditions),
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from kumi.api.batch import Job
 from kumi.api.core import Pod
+from kumi.api.wire import JsonObject
 
 INDEX_KEY = "batch.kubernetes.io/job-completion-index"
 MANAGER = "kubernetes.io/job-controller"
@@ -28,6 +29,11 @@ class Plan:
     restart_policy: str
     replace_only_failed: bool
     suspended: bool
+    limit_per_index: int | None = None
+    """failures that an index may have; None: the Job's own limit counts all"""
+    most_failed_indexes: int | None = None
+    failure_rules: tuple[JsonObject, ...] = ()
+    success_rules: tuple[JsonObject, ...] = ()
 
 
 def plan_of(job: Job) -> Plan:
@@ -42,6 +48,10 @@ def plan_of(job: Job) -> Plan:
         restart_policy=str((spec.template.get("spec") or {}).get("restartPolicy") or "Never"),
         replace_only_failed=spec.pod_replacement_policy == "Failed",
         suspended=spec.suspend,
+        limit_per_index=spec.backoff_limit_per_index,
+        most_failed_indexes=spec.max_failed_indexes,
+        failure_rules=tuple((spec.pod_failure_policy or {}).get("rules") or ()),
+        success_rules=tuple((spec.success_policy or {}).get("rules") or ()),
     )
 
 

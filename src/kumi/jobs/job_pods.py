@@ -5,6 +5,7 @@ The rule   wanted = parallelism, at most what is left to complete; a work queue 
            With podReplacementPolicy Failed a pod on its way out still holds its place.
 Who goes   duplicates and indexes out of range first; then unscheduled before scheduled, pending before running, not
            ready before ready, younger before older, then by name.
+           An index that has failed for good gets no more.
 Pace       After n failures in a row the next pods wait min(10 s x 2^(n-1), 6 min) from the last failure; a success ends
            the row. A pod that failed by no doing of its own is no failure.
 Names      `<job>-<index>-<5 letters>`, or `<job>-<5 letters>`: the letters come from a digest of (job uid, index, n) with
@@ -15,8 +16,7 @@ Source     Kubernetes: Jobs (parallel execution, pod backoff failure policy), In
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kumi.api.batch import Job
@@ -24,18 +24,16 @@ from kumi.api.core import Pod
 from kumi.api.meta import parse_time
 from kumi.api.wire import JsonObject
 from kumi.jobs.job_plan import INDEX_KEY, Plan, index_of
+from kumi.jobs.job_policies import IGNORE, failure, failure_marks
 from kumi.jobs.job_tracking import FINALIZER, Count
-from kumi.jobs.templates import FINISHED, is_disrupted, is_live, is_ready, pod_of
+from kumi.jobs.pod_names import pod_name
+from kumi.jobs.templates import FINISHED, is_live, is_ready, pod_of
 
 KIND = ("batch/v1", "Job")
 NAME_LABEL = "batch.kubernetes.io/job-name"
 UID_LABEL = "batch.kubernetes.io/controller-uid"
 BACKOFF_MS = 10_000
 BACKOFF_AT_MOST_MS = 360_000
-
-_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
-_STEM = 58
-"""a generated name has at most 63 letters, 5 of them its own"""
 
 
 @dataclass(frozen=True)
@@ -62,18 +60,48 @@ def moves(job: Job, plan: Plan, count: Count, pods: Sequence[Pod], now_ms: int) 
     missing = wanted - len(held)
     if missing <= 0:
         return Moves(remove=tuple(surplus))
-    wait_until = _backoff_ends_ms(pods)
+    if plan.limit_per_index is not None:
+        return _index_by_index(job, plan, count, pods, (held, surplus, missing), now_ms)
+    wait_until = _backoff_ends_ms(plan, pods)
     if wait_until > now_ms:
         return Moves(remove=tuple(surplus), wait_until_ms=wait_until)
     taken = {pod.metadata.name for pod in pods}
-    slots = _missing_indexes(plan, count, held, missing) if plan.indexed else [None] * missing
+    slots = _missing_indexes(plan, count, held)[:missing] if plan.indexed else [None] * missing
     return Moves(create=tuple(_new_pod(job, slot, taken) for slot in slots), remove=tuple(surplus))
+
+
+def _index_by_index(
+    job: Job,
+    plan: Plan,
+    count: Count,
+    pods: Sequence[Pod],
+    standing: tuple[Sequence[Pod], Sequence[Pod], int],
+    now_ms: int,
+) -> Moves:
+    """Each index waits for itself only, and its next pod knows how often it has failed."""
+    held, surplus, missing = standing
+    taken = {pod.metadata.name for pod in pods}
+    create: list[JsonObject] = []
+    waits = []
+    for index in _missing_indexes(plan, count, held):
+        if len(create) == missing:
+            break
+        assert index is not None
+        mine = [pod for pod in pods if index_of(pod) == index]
+        ends = _backoff_ends_ms(plan, mine)
+        if ends > now_ms:
+            waits.append(ends)
+            continue
+        pod = _new_pod(job, index, taken)
+        pod["metadata"]["annotations"].update(failure_marks(plan, index, mine))
+        create.append(pod)
+    return Moves(tuple(create), tuple(surplus), min(waits, default=None))
 
 
 def _wanted(plan: Plan, count: Count, live: int) -> int:
     if plan.completions is None:
         return min(live, plan.parallelism) if count.succeeded else plan.parallelism
-    return min(plan.parallelism, max(0, plan.completions - count.succeeded))
+    return min(plan.parallelism, max(0, plan.completions - count.succeeded - len(count.given_up)))
 
 
 def _surplus(plan: Plan, count: Count, live: Sequence[Pod]) -> list[Pod]:
@@ -81,10 +109,11 @@ def _surplus(plan: Plan, count: Count, live: Sequence[Pod]) -> list[Pod]:
     if not plan.indexed:
         return []
     seen: set[int] = set()
+    done = count.completed | count.given_up
     out = []
     for pod in sorted(live, key=_last_to_keep_first, reverse=True):
         index = index_of(pod)
-        if index is None or index >= (plan.completions or 0) or index in seen or index in count.completed:
+        if index is None or index >= (plan.completions or 0) or index in seen or index in done:
             out.append(pod)
         else:
             seen.add(index)
@@ -96,16 +125,15 @@ def _last_to_keep_first(pod: Pod) -> tuple[bool, bool, bool, int, str]:
     return (bool(pod.spec.node_name), pod.status.phase == "Running", is_ready(pod), -born, pod.metadata.name)
 
 
-def _missing_indexes(plan: Plan, count: Count, held: Sequence[Pod], missing: int) -> list[int | None]:
-    busy = {index_of(pod) for pod in held} | count.completed
-    free = (i for i in range(plan.completions or 0) if i not in busy)
-    return [index for index, _ in zip(free, range(missing), strict=False)]
+def _missing_indexes(plan: Plan, count: Count, held: Sequence[Pod]) -> list[int | None]:
+    busy = {index_of(pod) for pod in held} | count.completed | count.given_up
+    return [index for index in range(plan.completions or 0) if index not in busy]
 
 
-def _backoff_ends_ms(pods: Sequence[Pod]) -> int:
+def _backoff_ends_ms(plan: Plan, pods: Sequence[Pod]) -> int:
     """When the wait after the newest run of failures is over; 0 when there is none."""
     last_success = max((_ended_ms(p) for p in pods if p.status.phase == "Succeeded"), default=-1)
-    failed = [p for p in pods if p.status.phase == "Failed" and not is_disrupted(p)]
+    failed = [p for p in pods if p.status.phase == "Failed" and failure(plan, p).action != IGNORE]
     failures = [t for t in map(_ended_ms, failed) if t > last_success]
     if not failures:
         return 0
@@ -125,7 +153,7 @@ def _ended_ms(pod: Pod) -> int:
 
 def _new_pod(job: Job, index: int | None, taken: set[str]) -> JsonObject:
     stem = f"{job.metadata.name}-" if index is None else f"{job.metadata.name}-{index}-"
-    name = next(n for n in _names(job.metadata.uid, index, stem) if n not in taken)
+    name = pod_name(job.metadata.uid, stem, taken, "" if index is None else str(index))
     taken.add(name)
     uid, its_name = job.metadata.uid, job.metadata.name
     labels = {UID_LABEL: uid, NAME_LABEL: its_name, "controller-uid": uid, "job-name": its_name}
@@ -137,14 +165,6 @@ def _new_pod(job: Job, index: int | None, taken: set[str]) -> JsonObject:
     if index is not None:
         _number(pod, its_name, index)
     return pod
-
-
-def _names(uid: str, index: int | None, stem: str) -> Iterator[str]:
-    number = 0
-    while True:
-        digest = hashlib.sha256(f"{uid}/{'' if index is None else index}/{number}".encode()).digest()
-        yield stem[:_STEM] + "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest[:5])
-        number += 1
 
 
 def _number(pod: JsonObject, job: str, index: int) -> None:

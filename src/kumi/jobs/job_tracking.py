@@ -14,8 +14,8 @@ Ours       A pod that Kumi removes (suspended, too many) loses its finalizer fir
            read, and is deleted then: it never counts as a failure. If it finished in between, the condition fails
            and it is counted after all. Pods that a failing Job takes down keep theirs and are counted, as Kubernetes
            does: the verdict is in, no budget is used up.
-           A pod that failed by no doing of its own (condition DisruptionTarget: its node stopped, `kumi down`) is replaced
-           and counts as nothing: an eviction uses up no retry.
+           A pod whose failure is to be ignored (job_policies.py: a rule says so, or its node stopped, `kumi down`, an
+           eviction) is replaced and counts as nothing: it uses up no retry.
 Totals     succeeded, failed = counted + uncounted: what every other rule reads.
 Cost       O(pods).
 Source     Kubernetes: KEP-2307 (job tracking with finalizers), KEP-3939 (pod replacement policy).
@@ -31,7 +31,7 @@ from kumi.api.core import Pod
 from kumi.jobs import indexes
 from kumi.jobs.base import Alteration
 from kumi.jobs.job_plan import Plan, index_of
-from kumi.jobs.templates import is_disrupted
+from kumi.jobs.job_policies import IGNORE, failed_indexes, failure
 
 FINALIZER = "batch.kubernetes.io/job-tracking"
 
@@ -48,6 +48,8 @@ class Count:
     uncounted: dict[str, list[str]]
     release: tuple[Pod, ...]
     open: bool
+    given_up: frozenset[int] = frozenset()
+    """indexes that have failed for good"""
 
 
 def count(plan: Plan, status: JobStatus, pods: Sequence[Pod]) -> Count:
@@ -75,7 +77,7 @@ def count(plan: Plan, status: JobStatus, pods: Sequence[Pod]) -> Count:
         if not ended or not is_tracked(pod) or pod.metadata.uid in known:
             continue
         index = index_of(pod) if plan.indexed else None
-        if is_disrupted(pod) or (plan.indexed and (index is None or index >= (plan.completions or 0))):
+        if _is_ignored(plan, pod) or (plan.indexed and (index is None or index >= (plan.completions or 0))):
             release.append(pod)
         elif index is not None and ended == "succeeded":
             completed.add(index)
@@ -98,7 +100,12 @@ def count(plan: Plan, status: JobStatus, pods: Sequence[Pod]) -> Count:
         uncounted=uncounted,
         release=tuple(release),
         open=bool(uncounted or release or fresh),
+        given_up=failed_indexes(plan, status.failed_indexes, pods) - completed,
     )
+
+
+def _is_ignored(plan: Plan, pod: Pod) -> bool:
+    return pod.status.phase == "Failed" and failure(plan, pod).action == IGNORE
 
 
 def outcome_of(plan: Plan, pod: Pod) -> str:

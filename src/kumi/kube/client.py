@@ -115,7 +115,10 @@ class HttpClient:
         meta = obj.get("metadata", {})
         namespace = meta.get("namespace") or self.config.namespace or "default"
         if subresource:
-            path = f"/api/v1/namespaces/{quote(namespace, safe='')}/pods/{quote(meta['name'], safe='')}/{subresource}"
+            owner = "serviceaccounts" if subresource == "token" else "pods"
+            path = (
+                f"/api/v1/namespaces/{quote(namespace, safe='')}/{owner}/{quote(meta['name'], safe='')}/{subresource}"
+            )
         else:
             kind = SCHEME.of_object(obj)
             if kind is None:
@@ -146,11 +149,13 @@ class HttpClient:
         uid: str = "",
         grace_seconds: int | None = None,
         propagation: Propagation = "Background",
+        revision: str = "",
     ) -> None:
         """See Writer."""
         options: JsonObject = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": propagation}
-        if uid:
-            options["preconditions"] = {"uid": uid}
+        conditions = {"uid": uid, "resourceVersion": revision}
+        if any(conditions.values()):
+            options["preconditions"] = {key: value for key, value in conditions.items() if value}
         if grace_seconds is not None:
             options["gracePeriodSeconds"] = grace_seconds
         await self.request("DELETE", object_path(kind, namespace, name), body=options)

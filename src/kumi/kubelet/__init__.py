@@ -1,21 +1,25 @@
 """Nodes that run pods as processes of this machine: no container runtime, no image, no root needed. Linux only.
 
-    node.py          a Node object, its heartbeat, its pods           machine.py     what the nodes of one machine share
-    pod_plan.py      a pod's spec as what is to be run                pod_state.py   the life of a pod: a pure state machine
-    pod_status.py    that life as v1 PodStatus                        worker.py      one pod: instructions become effects
-    admission.py     does the pod fit on the node                     devices.py     which GPU for which container
-    environment.py   variables and $(VAR)                             volumes.py     directories behind volumes
-    addresses.py     an address for each pod                          ports.py       a free port for each job
-    hosts.py         names that resolve inside pods                   wait.py        waits until a name resolves
-    process.py       starts, finds and stops containers               zygote.py      forks them cheaply
-    shim.py          the guardian of one container                    mounts.py      its private view of the file system
-    records.py       what survives on disk                            logs.py        kubectl logs
-    feed.py          list and watch as one stream                     pod_record.py  what the node decided for a pod
+    node.py          a Node object, its heartbeat, its pods          machine.py     what the nodes of one machine share
+    pod_plan.py      a pod's spec as what is to be run               pod_state.py   the life of a pod: a pure state machine
+    pod_status.py    that life as v1 PodStatus                       worker.py      one pod: instructions become effects
+    admission.py     does the pod fit on the node                    devices.py     which GPU for which container
+    environment.py   variables and $(VAR)                            volumes.py     directories behind volumes
+    addresses.py     an address for each pod                         ports.py       a free port for each job
+    hosts.py         names that resolve inside pods                  wait.py        waits until a name resolves
+    process.py       starts, finds and stops containers              zygote.py      forks them cheaply
+    shim.py          the guardian of one container                   mounts.py      its private view of the file system
+    records.py       what survives on disk                           logs.py        kubectl logs
+    feed.py          list and watch as one stream                    pod_record.py  what the node decided for a pod
+    pod_words.py     what a life hears and says                      probes.py      what a probe's answers mean
+    handlers.py      what a probe or a hook does                     outfit.py      what a container is started with
+    inside.py        a command in a running container                commands.py    kubectl exec
+    last_words.py    the message of a container's end                pressure.py    whether the machine runs short
     settings.py      what whoever starts nodes decides
 
 A container is a process with its descendants under a shim. The shim outlives Kumi: what is on disk (records) and what
 runs (verified by start time) is the truth after a crash, and the next start goes on from there.
 
 This is no sandbox: a pod can do what the user who runs Kumi can do. What a spec says of isolation and limits (security
-contexts, memory and cpu limits, probes and life cycle hooks so far) is stored and not enforced.
+contexts, memory and cpu limits) is stored and not enforced.
 """

@@ -51,10 +51,12 @@ class CannotConfigure(KumiError):
 
 @dataclass(frozen=True)
 class Sources:
-    """The config maps and secrets that a pod names, by name; None for one that is not there."""
+    """The config maps and secrets that a pod names, by name; None for one that is not there. And its tokens."""
 
     config_maps: Mapping[str, JsonObject | None] = field(default_factory=dict)
     secrets: Mapping[str, JsonObject | None] = field(default_factory=dict)
+    tokens: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """of the pod's service account, by audience ("": the API's) and seconds"""
 
     def config_map(self, name: str, optional: bool = False) -> dict[str, bytes] | None:
         """Key -> content; None if it is not there and need not be. CannotConfigure."""

@@ -113,7 +113,7 @@ def drop_old(directory: Path, attempt: int) -> None:
     """Removes the files of a container's attempts that nobody can ask for once `attempt` is made."""
     old = attempt - KEPT
     if old >= 0:
-        for suffix in ("log", "run", "exit"):
+        for suffix in ("log", "run", "exit", "message"):
             (directory / f"{old}.{suffix}").unlink(missing_ok=True)
 
 

@@ -17,6 +17,7 @@ import contextlib
 import logging
 import shutil
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -25,7 +26,7 @@ from kumi.api.core import ConfigMap, Event, Pod, Secret, Service
 from kumi.api.errors import ApiError
 from kumi.api.meta import Object
 from kumi.api.wire import JsonObject
-from kumi.kubelet import hosts, volumes
+from kumi.kubelet import hosts, inside, volumes
 from kumi.kubelet.addresses import Addresses, Block, hold_block
 from kumi.kubelet.environment import Sources
 from kumi.kubelet.feed import Change, follow
@@ -55,6 +56,10 @@ class Member(Protocol):
 
     def pod_gone(self, uid: str) -> bool:
         """A pod of this node is gone from the API; whether the node knew it and cleans up."""
+        ...
+
+    async def joining(self, uid: str, container: str) -> inside.Request | None:
+        """How a command joins a running container of a pod; None: it is not running. KumiError."""
         ...
 
 
@@ -158,6 +163,26 @@ class Machine:
         found_maps = {name: await self._maybe(ConfigMap, namespace, name) for name in maps}
         found_secrets = {name: await self._maybe(Secret, namespace, name) for name in secrets}
         return Sources(found_maps, found_secrets)
+
+    async def tokens(self, pod: JsonObject, asked: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
+        """A token of the pod's service account, bound to the pod, for each (audience, seconds). ApiError 404: no account."""
+        metadata, found = pod["metadata"], {}
+        account = {"name": pod["spec"].get("serviceAccountName") or "default", "namespace": metadata["namespace"]}
+        bound = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
+        for audience, seconds in asked:
+            spec = {"audiences": [audience] if audience else [], "expirationSeconds": seconds, "boundObjectRef": bound}
+            body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "metadata": account, "spec": spec}
+            answer = await self.client.create(body, subresource="token")
+            found[audience, seconds] = answer["status"]["token"]
+        return found
+
+    async def joining(self, pod: JsonObject, container: str) -> inside.Request:
+        """How a command joins a running container (its `argv` is yet to come). ApiError 404: it does not run here."""
+        member = self._members.get((pod.get("spec") or {}).get("nodeName") or "")
+        found = None if member is None else await member.joining(pod["metadata"]["uid"], container)
+        if found is None:
+            raise ApiError(404, "NotFound", f'container not found ("{container}")')
+        return found
 
     def pod_here(self, pod: JsonObject, address: str, home: Path) -> None:
         """A pod of this machine has its address: its name resolves once the hosts files are written."""

@@ -4,7 +4,7 @@
 
 Life       start: the Node object is made or brought up to date, Ready; the machine's watch brings its pods. A Lease tells
            every heartbeat_ms that it lives; the Node's status is written only when it changes, or when others hold the
-           node for dead (the machine slept, say) or have removed it: it lives, and says so.
+           node for dead (the machine slept, say) or have removed it: it lives, and says so. So it does of pressure.
            stop: every container gets SIGTERM and its grace, then the node is not Ready. What a pod was doing is not over:
            at the next start it is run again where its restart policy lets it.
 A pod      that is new is admitted (admission.py) and gets an address, devices and a worker; one that is over already
@@ -27,6 +27,7 @@ from kumi.api.errors import ApiError, KumiError
 from kumi.api.meta import format_micro_time, format_time
 from kumi.api.quantity import parse
 from kumi.api.wire import JsonObject
+from kumi.kubelet import inside, pressure
 from kumi.kubelet.admission import Refusal, Room
 from kumi.kubelet.devices import Devices
 from kumi.kubelet.machine import Machine, kill_below
@@ -56,6 +57,9 @@ class ProcessNode:
         self._tasks: set[asyncio.Task[None]] = set()
         self._heart: asyncio.Task[None] | None = None
         self._stopping = False
+        self._pressure = pressure.verdicts(None)
+        self._since: dict[str, tuple[str, str]] = {}
+        """condition -> its status, and since when it is so"""
         machine.join(self)
 
     @property
@@ -116,6 +120,11 @@ class ProcessNode:
         if worker is not None:
             worker.gone()
         return worker is not None
+
+    async def joining(self, uid: str, container: str) -> inside.Request | None:
+        """See machine.Member."""
+        worker = self._workers.get(uid)
+        return None if worker is None else await worker.joining(container)
 
     # what workers tell (worker.Host)
 
@@ -242,6 +251,7 @@ class ProcessNode:
         while True:
             await self._renew()
             await self._try(self._say_living())
+            await self._try(self._say_pressure())
             await self.machine.clock.sleep_ms(self._settings.heartbeat_ms)
 
     async def _renew(self) -> None:
@@ -304,26 +314,39 @@ class ProcessNode:
 
     def _conditions(self, ready: bool) -> list[JsonObject]:
         now = format_time(self.machine.clock.now_ms())
-        fine = [
-            ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-            ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
-            ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-        ]
+        self._pressure = self._read_pressure()
         if ready:
             last = ("Ready", "True", "KubeletReady", "kubelet is posting ready status")
         else:
             last = ("Ready", "False", "KubeletStopped", "kumi was stopped on this machine")
-        return [
-            {
-                "type": type_,
-                "status": status,
-                "reason": reason,
-                "message": message,
-                "lastHeartbeatTime": now,
-                "lastTransitionTime": now,
-            }
-            for type_, status, reason, message in (*fine, last)
-        ]
+        found = []
+        for type_, status, reason, message in (*self._pressure, last):
+            standing = self._since.get(type_)
+            since = standing[1] if standing is not None and standing[0] == status else now
+            self._since[type_] = (status, since)
+            condition = {"type": type_, "status": status, "reason": reason, "message": message}
+            found.append({**condition, "lastHeartbeatTime": now, "lastTransitionTime": since})
+        return found
+
+    def _read_pressure(self) -> tuple[pressure.Verdict, ...]:
+        try:
+            return pressure.verdicts(pressure.read(self.machine.settings.data_dir))
+        except (OSError, ValueError):
+            return pressure.verdicts(None)
+
+    async def _say_pressure(self) -> None:
+        """Tells that the machine runs short of something, or no longer does."""
+        before = self._pressure
+        if self._read_pressure() == before or self._stopping:
+            return
+        status = {"conditions": self._conditions(ready=True)}
+        try:
+            await self.machine.client.patch(
+                self.machine.kinds.of(Node), "", self.name, {"status": status}, subresource="status"
+            )
+        except BaseException:
+            self._pressure = before  # it is still to be told
+            raise
 
     async def _try(self, write: Awaitable[object]) -> None:
         """A write that may come too late: the object is gone, or the API is."""

@@ -16,6 +16,7 @@ from enum import Enum
 
 from kumi.api.quantity import parse
 from kumi.api.wire import JsonObject
+from kumi.kubelet.probes import ProbeKind, ProbePlan, plans_of
 
 
 class Role(Enum):
@@ -32,6 +33,13 @@ class Restart(Enum):
     ALWAYS = "Always"
     ON_FAILURE = "OnFailure"
     NEVER = "Never"
+
+
+class HookKind(Enum):
+    """A hook of a container; the value is its field."""
+
+    POST_START = "postStart"
+    PRE_STOP = "preStop"
 
 
 @dataclass(frozen=True)
@@ -63,6 +71,12 @@ class PodPlan:
     grace_ms: int = 30_000
     deadline_ms: int | None = None
     backoff: Backoff = field(default_factory=Backoff)
+    hooks: dict[str, frozenset[HookKind]] = field(default_factory=dict)
+    probes: dict[str, dict[ProbeKind, ProbePlan]] = field(default_factory=dict)
+
+    def has_hook(self, container: str, hook: HookKind) -> bool:
+        """Whether a container has that hook."""
+        return hook in self.hooks.get(container, ())
 
 
 def plan_of(pod: JsonObject, backoff: Backoff) -> PodPlan:
@@ -73,6 +87,7 @@ def plan_of(pod: JsonObject, backoff: Backoff) -> PodPlan:
         for c in spec.get("initContainers") or ()
     }
     roles |= {c["name"]: Role.MAIN for c in spec["containers"]}
+    containers = containers_of(pod)
     grace, deadline = spec.get("terminationGracePeriodSeconds"), spec.get("activeDeadlineSeconds")
     return PodPlan(
         roles,
@@ -80,6 +95,8 @@ def plan_of(pod: JsonObject, backoff: Backoff) -> PodPlan:
         30_000 if grace is None else int(grace) * 1000,
         None if deadline is None else int(deadline) * 1000,
         backoff,
+        {name: hooks for name, c in containers.items() if (hooks := _hooks_of(c))},
+        {name: probes for name, c in containers.items() if (probes := plans_of(c))},
     )
 
 
@@ -87,6 +104,11 @@ def containers_of(pod: JsonObject) -> dict[str, JsonObject]:
     """Every container's spec by name, init containers first."""
     spec = pod["spec"]
     return {c["name"]: c for c in (*(spec.get("initContainers") or ()), *spec["containers"])}
+
+
+def _hooks_of(container: JsonObject) -> frozenset[HookKind]:
+    lifecycle = container.get("lifecycle") or {}
+    return frozenset(hook for hook in HookKind if lifecycle.get(hook.value))
 
 
 def quality_of(pod: JsonObject) -> str:

@@ -11,23 +11,29 @@ A container's stages (TABLE has every arrow; anything else is a bug):
        |             PENDING RETRY = BACKOFF <--+
        +--found (after a restart of Kumi)--> RUNNING          WAITING, BACKOFF --stopped--> EXITED
 
+    What is told to a RUNNING container that is to end, harder each time:   (nothing) -> hook -> term -> kill
+
 The rules, in the order in which each event is followed up:
     1  past the pod's deadline it is ended (DeadlineExceeded)
     2  a pod that is ending starts nothing; what runs gets SIGTERM once and, when the grace is over, SIGKILL; sidecars get
        theirs only when the other containers are gone, within the same grace
     3  nothing starts before the pod is prepared (address, volumes, devices)
-    4  init containers start in order, each when those before it succeeded; a sidecar lets the next go on once it runs
-    5  then all containers start together
-    6  an exited container runs again: Always; OnFailure after a failure; an init container after a failure unless Never;
+    4  init containers start in order, each when those before it succeeded; a sidecar lets the next go on once it has
+       started up
+    5  then all containers start together; but one with a postStart hook lets those behind it start when that is over
+    6  a container is up when its postStart hook is over, and only then are its probes asked (probes.py)
+    7  a hook or probe that ends a container ends this attempt: preStop, SIGTERM, and SIGKILL after its grace. When a preStop
+       hook takes the whole grace, SIGTERM comes then and SIGKILL LAST_GRACE_MS later; with no grace there is no hook
+    8  an exited container runs again: Always; OnFailure after a failure; an init container after a failure unless Never;
        a sidecar always, while the pod is not ending. It waits as Backoff says. A run cut short by the node itself
        (`lost`) waits for nothing, counts as no crash, and is no success whatever its exit code
-    7  all containers exited for good, or an init container failed for good: the pod is finished, sidecars are ended
-    8  nothing is left alive: the phase is Succeeded or Failed and never changes; a removed pod is Gone, once
+    9  all containers exited for good, or an init container failed for good: the pod is finished, sidecars are ended
+    10 nothing is left alive: the phase is Succeeded or Failed and never changes; a removed pod is Gone, once
 Attempts   number 0, 1, ...: an event about another attempt than the last is old news and ignored.
 Units      milliseconds since the epoch.
 Cost       O(containers) an event.
 Source     Kubernetes: pod life cycle (phases, restart policy, back-off, termination), sidecar containers.
-Not here   what the API shows: pod_status.py. Doing it: worker.py.
+Not here   what the API shows: pod_status.py. The words: pod_words.py. Doing it: worker.py.
 """
 
 from __future__ import annotations
@@ -35,10 +41,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
 
 from kumi.api.errors import InvariantError
-from kumi.kubelet.pod_plan import PodPlan, Restart, Role
+from kumi.kubelet.pod_plan import HookKind, PodPlan, Restart, Role
+from kumi.kubelet.pod_words import (
+    Event,
+    Exit,
+    Exited,
+    Fail,
+    Found,
+    Gone,
+    Halt,
+    Hook,
+    Hooked,
+    Order,
+    Prepare,
+    Prepared,
+    Probe,
+    Probed,
+    Refused,
+    Remove,
+    Start,
+    Started,
+    Stop,
+    Tell,
+    Told,
+    Unprepared,
+)
+from kumi.kubelet.probes import Probing
 
 
 class Stage(Enum):
@@ -70,132 +100,6 @@ LIVE = (Stage.STARTING, Stage.RUNNING)
 """stages in which there is, or may be, a process"""
 
 
-@dataclass(frozen=True)
-class Exit:
-    """How an attempt ended. `lost`: the node itself cut it short (it stopped, or the machine went down)."""
-
-    code: int
-    signal: int = 0
-    reason: str = ""
-    message: str = ""
-    started_ms: int = 0
-    finished_ms: int = 0
-    lost: bool = False
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """The pod has its address, volumes and devices."""
-
-
-@dataclass(frozen=True)
-class Unprepared:
-    """It does not yet; tried again later."""
-
-    message: str
-
-
-@dataclass(frozen=True)
-class Found:
-    """After a restart: the last attempt of a container, running or (an Exited follows) ended meanwhile. `cut_short`: how many
-    attempts before it were lost."""
-
-    container: str
-    attempt: int
-    started_ms: int
-    previous: Exit | None = None
-    cut_short: int = 0
-
-
-@dataclass(frozen=True)
-class Started:
-    """The process is there."""
-
-    container: str
-    attempt: int
-    started_ms: int
-
-
-@dataclass(frozen=True)
-class Refused:
-    """The attempt did not begin, and will be tried again (`after_ms` from now, or as Backoff says)."""
-
-    container: str
-    attempt: int
-    reason: str
-    message: str
-    after_ms: int | None = None
-
-
-@dataclass(frozen=True)
-class Exited:
-    """The attempt is over, and nothing of it is alive."""
-
-    container: str
-    attempt: int
-    exit: Exit
-
-
-@dataclass(frozen=True)
-class Remove:
-    """The pod is being deleted, with that grace from now."""
-
-    grace_ms: int
-
-
-@dataclass(frozen=True)
-class Fail:
-    """The pod is to end as Failed, with that reason: refused by the node, or evicted."""
-
-    reason: str
-    message: str
-
-
-@dataclass(frozen=True)
-class Halt:
-    """The node stops: end every process, but the pod is not over; it goes on at the node's next start."""
-
-    grace_ms: int
-
-
-@dataclass(frozen=True)
-class Tick:
-    """Time went by."""
-
-
-Event: TypeAlias = Prepared | Unprepared | Found | Started | Refused | Exited | Remove | Fail | Halt | Tick
-
-
-@dataclass(frozen=True)
-class Prepare:
-    """Get the address, volumes and devices; answer Prepared or Unprepared."""
-
-
-@dataclass(frozen=True)
-class Start:
-    """Start that attempt; answer Started, Refused or Exited."""
-
-    container: str
-    attempt: int
-
-
-@dataclass(frozen=True)
-class Stop:
-    """SIGTERM to the container, or with `kill` SIGKILL to all of it."""
-
-    container: str
-    attempt: int
-    kill: bool
-
-
-@dataclass(frozen=True)
-class Gone:
-    """Nothing is left of a pod that was to be removed: delete it from the API. Said once."""
-
-
-Order: TypeAlias = Prepare | Start | Stop | Gone
-
-
 @dataclass
 class ContainerLife:
     """One container. `exits`: the last two; `runs`: attempts that began; `cut_short`: those of them that were lost and that
@@ -212,8 +116,35 @@ class ContainerLife:
     cut_short: int = 0
     crashes: int = 0
     refusals: int = 0
+    let_go: bool = False
+    """of a sidecar: whether what comes after it may start"""
     told: str = ""
-    """the hardest signal this attempt was sent: "", term, kill"""
+    """the hardest thing this attempt was told: "", hook, term, kill"""
+    late_ms: int | None = None
+    """when it is killed after all, because its preStop hook took the whole grace"""
+    kill_at_ms: int | None = None
+    """when this attempt is killed for its own sake: a probe or a hook failed"""
+    hooking: HookKind | None = None
+    """the hook that runs"""
+    probing: Probing | None = None
+    """once it is up"""
+
+    @property
+    def up(self) -> bool:
+        """Whether it runs, and its postStart hook is over."""
+        return self.stage is Stage.RUNNING and self.probing is not None
+
+    @property
+    def started(self) -> bool:
+        """Whether it runs and has started up."""
+        return self.stage is Stage.RUNNING and self.probing is not None and self.probing.started
+
+    @property
+    def ready(self) -> bool:
+        """Whether it runs and is ready to serve; an init container: whether it has succeeded."""
+        if self.role is Role.INIT:
+            return self.succeeded
+        return self.started and self.probing is not None and self.probing.ready
 
     @property
     def restarts(self) -> int:
@@ -254,7 +185,7 @@ class PodLife:
         self._prepared: bool | None = None
         self._prepare_at_ms = 0
         self._refusals = 0
-        self._removing = self._gone = False
+        self._removing = self._gone = self._forced = False
         self._orders: list[Order] = []
 
     @property
@@ -296,9 +227,16 @@ class PodLife:
 
     def wake_at(self) -> int | None:
         """When to say Tick, if nothing happens before."""
-        times = [c.due_ms for c in self.containers.values() if c.stage is Stage.BACKOFF and self.ending is None]
-        if self.ending is not None and any(c.stage in LIVE and c.told != "kill" for c in self.containers.values()):
-            times.append(self.ending.kill_at_ms)
+        ending = self.ending is not None
+        times = [c.due_ms for c in self.containers.values() if c.stage is Stage.BACKOFF and not ending]
+        for container in self.containers.values():
+            if container.stage is not Stage.RUNNING:
+                continue
+            if (kill_at := self._kill_at(container)) is not None and container.told != "kill":
+                times.append(kill_at)
+            if container.probing is not None:
+                at = container.probing.wake_at(self._ends(container))
+                times += [] if at is None else [at]
         if self.ending is None and not self.over:
             if self.plan.deadline_ms is not None:
                 times.append(self.started_ms + self.plan.deadline_ms)
@@ -316,10 +254,11 @@ class PodLife:
                 self._prepared, self.trouble = False, message
                 self._prepare_at_ms = now_ms + self.plan.backoff.after_refusal(self._refusals)
                 self._refusals += 1
-            case Found() | Started() | Refused() | Exited():
+            case Found() | Started() | Refused() | Exited() | Hooked() | Probed():
                 self._take_container(event, now_ms)
             case Remove(grace_ms):
                 self._removing = True
+                self._forced = self._forced or grace_ms == 0
                 self._end(now_ms + grace_ms)
             case Fail(reason, message):
                 if self.ending is None or not self.ending.reason:
@@ -328,38 +267,94 @@ class PodLife:
                 if not self.over:
                     self._end(now_ms + grace_ms, halted=True)
 
-    def _take_container(self, event: Found | Started | Refused | Exited, now_ms: int) -> None:
+    def _take_container(self, event: Told, now_ms: int) -> None:
         container = self.containers.get(event.container)
         if container is None:
             return
         if isinstance(event, Found):
-            self._prepared = True
-            container.runs, container.cut_short = event.attempt + 1, event.cut_short
-            container.crashes = event.attempt - event.cut_short
-            container.started_ms = event.started_ms
-            container.exits = [event.previous] if event.previous else []
-            _move(container, "found", Stage.RUNNING)
+            self._found(container, event)
         elif not self._is_news(container, event):
             return
         elif isinstance(event, Started):
             _follows(container)
             container.runs, container.started_ms, container.refusals = event.attempt + 1, event.started_ms, 0
-            container.told = ""
             _move(container, "started", Stage.RUNNING)
+            if self.plan.has_hook(container.name, HookKind.POST_START) and self.ending is None:
+                self._hook(container, HookKind.POST_START)
+            else:
+                self._is_up(container)
         elif isinstance(event, Refused):
             self._refused(container, event, now_ms)
+        elif isinstance(event, Hooked):
+            self._hooked(container, event, now_ms)
+        elif isinstance(event, Probed):
+            self._probed(container, event, now_ms)
         else:
             if container.stage is Stage.STARTING:
                 _follows(container)
             container.runs = event.attempt + 1
             container.exits = [*container.exits[-1:], event.exit]
+            _forget(container)
             self._exited(container, event.exit)
 
     @staticmethod
-    def _is_news(container: ContainerLife, event: Started | Refused | Exited) -> bool:
+    def _is_news(container: ContainerLife, event: Told) -> bool:
         if container.stage is Stage.STARTING:
-            return event.attempt == container.runs
-        return container.stage is Stage.RUNNING and isinstance(event, Exited) and event.attempt == container.runs - 1
+            return event.attempt == container.runs and isinstance(event, Started | Refused | Exited)
+        running = container.stage is Stage.RUNNING and isinstance(event, Exited | Hooked | Probed)
+        return running and event.attempt == container.runs - 1
+
+    def _found(self, container: ContainerLife, event: Found) -> None:
+        self._prepared = True
+        container.runs, container.cut_short = event.attempt + 1, event.cut_short
+        container.crashes = event.attempt - event.cut_short
+        container.started_ms = event.started_ms
+        container.exits = [event.previous] if event.previous else []
+        for before in self.containers.values():
+            if before is container:
+                break
+            before.let_go = True
+        _move(container, "found", Stage.RUNNING)
+        self._is_up(container, event.started, event.ready)
+
+    def _is_up(self, container: ContainerLife, started: bool = False, ready: bool = False) -> None:
+        plans = self.plan.probes.get(container.name, {})
+        container.probing = Probing(plans, container.started_ms, started, ready)
+
+    def _hook(self, container: ContainerLife, hook: HookKind) -> None:
+        container.hooking = hook
+        self._orders.append(Hook(container.name, container.runs - 1, hook))
+
+    def _hooked(self, container: ContainerLife, event: Hooked, now_ms: int) -> None:
+        if container.hooking is not event.hook:
+            return
+        container.hooking = None
+        if event.hook is HookKind.PRE_STOP:
+            kill_at_ms = self._kill_at(container)
+            if kill_at_ms is not None and kill_at_ms < now_ms + LAST_GRACE_MS:
+                container.late_ms = now_ms + LAST_GRACE_MS
+            return
+        self._is_up(container)
+        if event.trouble:
+            self._end_attempt(container, now_ms + self.plan.grace_ms, "FailedPostStartHook")
+
+    def _probed(self, container: ContainerLife, event: Probed, now_ms: int) -> None:
+        if container.probing is None:
+            return
+        failed = container.probing.take(event.probe, event.ok)
+        if failed is not None and self.ending is None:
+            grace = self.plan.grace_ms if failed.grace_ms is None else failed.grace_ms
+            why = f"Container {container.name} failed {event.probe.value} probe"
+            self._end_attempt(container, now_ms + grace, f"{why}, {self._what_follows(container)}")
+
+    def _end_attempt(self, container: ContainerLife, kill_at_ms: int, why: str) -> None:
+        if container.kill_at_ms is None:
+            container.kill_at_ms = kill_at_ms
+            self._orders.append(Tell("Killing", why))
+
+    def _what_follows(self, container: ContainerLife) -> str:
+        always = container.role is Role.SIDECAR or self.plan.restart is not Restart.NEVER
+        return "will be restarted" if always else "will be stopped"
 
     def _refused(self, container: ContainerLife, event: Refused, now_ms: int) -> None:
         container.waiting = (event.reason, event.message)
@@ -419,6 +414,8 @@ class PodLife:
     # what follows
 
     def _follow_up(self, now_ms: int) -> None:
+        for container in self.of(Role.SIDECAR):
+            container.let_go = container.let_go or container.started
         if self.ending is None and not self.over and self._is_late(now_ms):
             message = "Pod was active on the node longer than the specified deadline"
             self._end(now_ms + self.plan.grace_ms, "DeadlineExceeded", message)
@@ -427,6 +424,11 @@ class PodLife:
             self._finish(now_ms)
         if self.ending is not None:
             self._wind_down(now_ms)
+        else:
+            for container in self.containers.values():
+                if container.kill_at_ms is not None and container.stage is Stage.RUNNING:
+                    self._press(container, container.kill_at_ms, now_ms)
+        self._ask(now_ms)
         self._set_phase()
         if self._removing and self.over and not self._gone:
             self._gone = True
@@ -444,10 +446,13 @@ class PodLife:
             return
         for container in self.of(Role.INIT, Role.SIDECAR):
             self._start_if_due(container, now_ms)
-            if not (container.succeeded if container.role is Role.INIT else container.runs):
+            if not _lets_go_on(container):
                 return
         for container in self.of(Role.MAIN):
             self._start_if_due(container, now_ms)
+            hooks = self.plan.has_hook(container.name, HookKind.POST_START)
+            if hooks and (container.stage is Stage.STARTING or container.hooking is HookKind.POST_START):
+                return
 
     def _start_if_due(self, container: ContainerLife, now_ms: int) -> None:
         if container.stage is Stage.WAITING or (container.stage is Stage.BACKOFF and now_ms >= container.due_ms):
@@ -467,18 +472,51 @@ class PodLife:
         for container in self.containers.values():
             if container.stage in (Stage.WAITING, Stage.BACKOFF):
                 _move(container, "stopped", Stage.EXITED)
-        late = now_ms >= self.ending.kill_at_ms
         others = any(c.stage in LIVE for c in self.of(Role.INIT, Role.MAIN))
         for container in self.containers.values():
-            if container.stage is not Stage.RUNNING or container.told == "kill":
-                continue
-            if late:
-                container.told = "kill"
-            elif container.told or (container.role is Role.SIDECAR and others):
-                continue
+            if container.stage is Stage.RUNNING:
+                kill_at_ms = self._kill_at(container)
+                assert kill_at_ms is not None
+                if now_ms >= kill_at_ms or container.role is not Role.SIDECAR or not others:
+                    self._press(container, kill_at_ms, now_ms)
+
+    def _kill_at(self, container: ContainerLife) -> int | None:
+        """When it is killed, if that is known."""
+        times = [] if self.ending is None else [self.ending.kill_at_ms]
+        times += [] if container.kill_at_ms is None else [container.kill_at_ms]
+        if self._forced or container.late_ms is None:
+            return min(times, default=None)
+        return container.late_ms
+
+    def _press(self, container: ContainerLife, kill_at_ms: int, now_ms: int) -> None:
+        """Tells a running container, as hard as it is time for, that it is to end."""
+        if container.told == "kill":
+            return
+        if now_ms >= kill_at_ms:
+            if container.told == "hook" and not self._forced:
+                container.told, container.late_ms = "term", now_ms + LAST_GRACE_MS
             else:
-                container.told = "term"
-            self._orders.append(Stop(container.name, container.runs - 1, kill=late))
+                container.told = "kill"
+        elif container.told == "":
+            hook = self.plan.has_hook(container.name, HookKind.PRE_STOP)
+            container.told = "hook" if hook else "term"
+            if hook:
+                self._hook(container, HookKind.PRE_STOP)
+                return
+        elif container.told == "hook" and container.hooking is None:
+            container.told = "term"
+        else:
+            return
+        self._orders.append(Stop(container.name, container.runs - 1, kill=container.told == "kill"))
+
+    def _ends(self, container: ContainerLife) -> bool:
+        return self.ending is not None or container.kill_at_ms is not None
+
+    def _ask(self, now_ms: int) -> None:
+        for container in self.containers.values():
+            if container.probing is not None and container.stage is Stage.RUNNING:
+                kinds = container.probing.ask(now_ms, self._ends(container))
+                self._orders += [Probe(container.name, container.runs - 1, kind) for kind in kinds]
 
     def _set_phase(self) -> None:
         if self.over:
@@ -488,14 +526,26 @@ class PodLife:
                 whole = all(c.succeeded for c in self.of(Role.MAIN))
                 self.phase = "Succeeded" if whole and not self.ending.reason else "Failed"
             return
-        inits = all(c.succeeded if c.role is Role.INIT else c.runs for c in self.of(Role.INIT, Role.SIDECAR))
+        inits = all(_lets_go_on(c) for c in self.of(Role.INIT, Role.SIDECAR))
         begun = all(c.runs for c in self.of(Role.MAIN))
         self.phase = "Running" if inits and begun else "Pending"
 
 
 NODE_STOPPED = "Terminated"
 """reason of a pod that its node cut short and that may not run again"""
+LAST_GRACE_MS = 2_000
 _NEVER = 1 << 62
+
+
+def _forget(container: ContainerLife) -> None:
+    """What was about the attempt that is over."""
+    container.told, container.kill_at_ms, container.late_ms = "", None, None
+    container.hooking = container.probing = None
+
+
+def _lets_go_on(container: ContainerLife) -> bool:
+    """Whether what comes after an init container or sidecar may start; a sidecar that was up once holds nobody."""
+    return container.succeeded if container.role is Role.INIT else container.let_go
 
 
 def _follows(container: ContainerLife) -> None:

@@ -4,9 +4,11 @@ The rule:
     phase                 pod_state's, and a phase in the API that is final stays
     conditions            Initialized, ContainersReady, Ready are the node's; all others are kept as they stand;
                           lastTransitionTime moves only when the status does
-    ready                 a container that runs, or an init container that succeeded (there are no probes yet)
-    state                 RUNNING running; an attempt that ended terminated; else waiting with PodInitializing (init
-                          containers to come), ContainerCreating, CrashLoopBackOff, or what refused the start
+    ready, started        as probes say (probes.py); an init container is ready when it succeeded; Ready also waits for
+                          the conditions that the pod names as its readinessGates
+    state                 RUNNING running, once a postStart hook is over; an attempt that ended terminated; else waiting
+                          with PodInitializing (init containers to come), ContainerCreating, CrashLoopBackOff, or what
+                          refused the start
     lastState             the attempt before
     restartCount          attempts that began, less one and less those that the node itself cut short
 Why        every word here is matched by somebody's script: they are Kubernetes' own.
@@ -22,7 +24,8 @@ from dataclasses import dataclass
 from kumi.api.meta import format_time
 from kumi.api.wire import JsonObject
 from kumi.kubelet.pod_plan import Role, containers_of, quality_of
-from kumi.kubelet.pod_state import NODE_STOPPED, ContainerLife, Exit, PodLife, Stage
+from kumi.kubelet.pod_state import NODE_STOPPED, ContainerLife, PodLife, Stage
+from kumi.kubelet.pod_words import Exit
 
 OWN_CONDITIONS = ("Initialized", "ContainersReady", "Ready")
 
@@ -70,13 +73,8 @@ def waiting_reason(life: PodLife, container: ContainerLife) -> tuple[str, str]:
     """(reason, message) of a container that does not run."""
     if container.waiting[0]:
         return container.waiting
-    to_come = any(not c.succeeded for c in life.of(Role.INIT)) or any(not c.runs for c in life.of(Role.SIDECAR))
+    to_come = any(not c.succeeded for c in life.of(Role.INIT)) or any(not c.let_go for c in life.of(Role.SIDECAR))
     return ("PodInitializing", "") if to_come else ("ContainerCreating", life.trouble)
-
-
-def is_ready(container: ContainerLife) -> bool:
-    """Whether it is ready (see the module)."""
-    return container.succeeded if container.role is Role.INIT else container.stage is Stage.RUNNING
 
 
 def _container(container: ContainerLife, life: PodLife, spec: JsonObject, uid: str) -> JsonObject:
@@ -85,8 +83,8 @@ def _container(container: ContainerLife, life: PodLife, spec: JsonObject, uid: s
         "name": container.name,
         "image": image,
         "imageID": "",
-        "ready": is_ready(container),
-        "started": container.stage is Stage.RUNNING,
+        "ready": container.ready,
+        "started": container.started,
         "restartCount": container.restarts,
         "state": {},
         "lastState": {},
@@ -94,7 +92,7 @@ def _container(container: ContainerLife, life: PodLife, spec: JsonObject, uid: s
     if container.runs:
         status["containerID"] = _container_id(uid, container, container.runs - 1)
     before = container.exits[-1:]
-    if container.stage is Stage.RUNNING:
+    if container.up:
         status["state"] = {"running": {"startedAt": format_time(container.started_ms)}}
     elif container.stage is Stage.EXITED and container.exits:
         status["state"] = {
@@ -138,12 +136,12 @@ def _conditions(pod: JsonObject, life: PodLife, now_ms: int) -> list[JsonObject]
         verdict = _Verdict("DisruptionTarget", True, "TerminationByKubelet", life.ending.message)
         found = [c for c in found if c["type"] != verdict.type]
         found.append(_condition(verdict, standing.get(verdict.type), now_ms))
-    return [_condition(v, standing.get(v.type), now_ms) for v in _verdicts(life)] + found
+    return [_condition(v, standing.get(v.type), now_ms) for v in _verdicts(life, pod)] + found
 
 
-def _verdicts(life: PodLife) -> list[_Verdict]:
+def _verdicts(life: PodLife, pod: JsonObject) -> list[_Verdict]:
     inits = [c.name for c in life.of(Role.INIT) if not c.succeeded]
-    inits += [c.name for c in life.of(Role.SIDECAR) if not c.runs]
+    inits += [c.name for c in life.of(Role.SIDECAR) if not c.let_go]
     if life.phase == "Succeeded":
         initialized = _Verdict("Initialized", True, "PodCompleted")
     elif inits:
@@ -154,11 +152,26 @@ def _verdicts(life: PodLife) -> list[_Verdict]:
     if life.over:
         reason = "PodCompleted" if life.phase == "Succeeded" else "PodFailed"
         return [initialized, _Verdict("ContainersReady", False, reason), _Verdict("Ready", False, reason)]
-    unready = [c.name for c in life.of(Role.SIDECAR, Role.MAIN) if not is_ready(c)]
+    unready = [c.name for c in life.of(Role.SIDECAR, Role.MAIN) if not c.ready]
     if unready:
         message = f"containers with unready status: [{' '.join(unready)}]"
         return [initialized, *(_Verdict(t, False, "ContainersNotReady", message) for t in OWN_CONDITIONS[1:])]
-    return [initialized, *(_Verdict(t, True) for t in OWN_CONDITIONS[1:])]
+    closed = _closed_gates(pod)
+    ready = _Verdict("Ready", False, "ReadinessGatesNotReady", closed) if closed else _Verdict("Ready", True)
+    return [initialized, _Verdict("ContainersReady", True), ready]
+
+
+def _closed_gates(pod: JsonObject) -> str:
+    """Which of its readiness gates keep a pod from being Ready, in words."""
+    standing = {c["type"]: c.get("status") for c in (pod.get("status") or {}).get("conditions") or ()}
+    found = []
+    for gate in pod["spec"].get("readinessGates") or ():
+        type_ = gate["conditionType"]
+        if type_ not in standing:
+            found.append(f'corresponding condition of pod readiness gate "{type_}" does not exist.')
+        elif standing[type_] != "True":
+            found.append(f'the status of pod readiness gate "{type_}" is not "True", but {standing[type_]}')
+    return "; ".join(found) if len(found) < 2 else f"[{', '.join(found)}]"
 
 
 def _condition(verdict: _Verdict, standing: JsonObject | None, now_ms: int) -> JsonObject:

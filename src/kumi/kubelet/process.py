@@ -21,12 +21,13 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from kumi.api.errors import KumiError
-from kumi.kubelet import records, shim, zygote
-from kumi.kubelet.pod_state import Exit
+from kumi.kubelet import inside, records, shim, zygote
+from kumi.kubelet.pod_words import Exit
 
 MARK = "KUMI_CONTAINER"
 """the variable that every process of a container carries: the stem of its attempt"""
@@ -139,6 +140,14 @@ class Launcher:
         message = str(said.get("failed", "the shim ended without a word"))
         raise Refused(message, attempted=records.read(f"{request.stem}.run") is not None)
 
+    async def run_inside(self, request: inside.Request, streams: list[int]) -> int:
+        """Runs a command in a container to its end: its exit code. `streams`: its stdin, stdout and stderr, closed here once
+        they are handed over. Cancelled, it kills the command. Refused: it could not be started."""
+        said = await self._ask(zygote.INSIDE, request._asdict(), streams)
+        if "code" not in said:
+            raise Refused(str(said.get("failed", "the command ended with its container")), attempted=False)
+        return int(said["code"])
+
     async def stop(self) -> None:
         """The zygote leaves; containers go on."""
         if self._socket is not None:
@@ -149,19 +158,19 @@ class Launcher:
             await asyncio.to_thread(self._zygote.wait)
             self._zygote = None
 
-    async def _ask(self, packet: bytes, asked: dict[str, Any]) -> dict[str, Any]:
+    async def _ask(self, packet: bytes, asked: dict[str, Any], handed_over: Sequence[int] = ()) -> dict[str, Any]:
         read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         paper = os.memfd_create("request", os.MFD_CLOEXEC)
         try:
             _write_all(paper, json.dumps(asked).encode())
             os.set_blocking(write_end, True)
-            await self._send(packet, [paper, write_end])
+            await self._send(packet, [paper, write_end, *handed_over])
         except BaseException:
             os.close(read_end)
             raise
         finally:
-            os.close(paper)
-            os.close(write_end)
+            for descriptor in {paper, write_end, *handed_over}:
+                os.close(descriptor)
         said = await _read_to_end(read_end)
         try:
             found = json.loads(said) if said else {}

@@ -37,6 +37,8 @@ class MachineSettings:
     status_delay_ms: int = 10
     stop_grace_ms: int = 20_000
     """at the node's stop: the longest grace of a pod"""
+    api: Mapping[str, str] = field(default_factory=dict)
+    """variables by which clients in containers find the API"""
     isolation: str = ""
     """"" finds out; `none`, `mount`, `user` (mounts.py) insist"""
 

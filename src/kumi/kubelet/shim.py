@@ -104,7 +104,7 @@ def run(request: Request, report: int) -> NoReturn:
     try:
         _Shim(request, report).live()
     except BaseException as error:
-        _kill_all_below()
+        kill_all_below()
         now_ms = time.time_ns() // 1_000_000
         # An attempt that is nobody's has no end either: the next one of that number is to tell its own.
         with contextlib.suppress(OSError):
@@ -128,7 +128,7 @@ class _Shim:
         os.chdir("/")
         mounts.adopt_orphans()
         mounts.set_name("kumi-shim")
-        wake = self._listen()
+        wake = listen()
         me = records.who_is(os.getpid())
         assert me is not None
         self._started_ms = time.time_ns() // 1_000_000
@@ -151,17 +151,6 @@ class _Shim:
         log.close()
         assert self._status is not None
         self._ended(_exit_of(self._status, self._started_ms))
-
-    @staticmethod
-    def _listen() -> int:
-        """Signals as bytes of a pipe."""
-        read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-        for number in _HANDLED:
-            signal.signal(number, lambda *_: None)
-        for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
-            signal.signal(number, signal.SIG_IGN)
-        return read_end
 
     def _tell(self, what: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):
@@ -210,7 +199,7 @@ class _Shim:
                     log.take(streams[descriptor], data)
                 else:
                     poll.unregister(descriptor)
-        _kill_all_below()
+        kill_all_below()
         for descriptor, stream in streams.items():
             os.set_blocking(descriptor, False)
             with contextlib.suppress(BlockingIOError):
@@ -232,6 +221,17 @@ class _Shim:
                     os.kill(pid, signal.SIGKILL)
 
 
+def listen() -> int:
+    """The signals that a guardian heeds, as bytes of a pipe."""
+    read_end, write_end = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    for number in _HANDLED:
+        signal.signal(number, lambda *_: None)
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)
+    return read_end
+
+
 def _become(request: Request, shim: int, out: int, err: int, trouble: int) -> NoReturn:
     """In the fork: the container's own process. Tells `trouble` why it could not become it."""
     try:
@@ -247,21 +247,26 @@ def _become(request: Request, shim: int, out: int, err: int, trouble: int) -> No
             request.staging,
         )
         mounts.enter(view)
-        _change_dir(request.working_dir)
-        mounts.set_name(os.path.basename(request.argv[0]))
-        signal.set_wakeup_fd(-1)
-        for number in (*_HANDLED, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(number, signal.SIG_DFL)
-        mounts.death_signal(signal.SIGKILL)
-        if os.getppid() != shim:
-            os._exit(START_ERROR_CODE)
-        _exec(request.argv, request.environment)
+        become_command(request.argv, request.environment, request.working_dir, shim)
     except OSError as error:
         os.write(trouble, str(error.args[0] if len(error.args) == 1 else error).encode())
     except BaseException as error:
         os.write(trouble, repr(error).encode())
     finally:
         os._exit(START_ERROR_CODE)
+
+
+def become_command(argv: list[str], environment: dict[str, str], working_dir: str, guardian: int) -> NoReturn:
+    """In a fork of the process `guardian`, with which it is to die: the command, as if freshly started. OSError."""
+    _change_dir(working_dir)
+    mounts.set_name(os.path.basename(argv[0]))
+    signal.set_wakeup_fd(-1)
+    for number in (*_HANDLED, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    mounts.death_signal(signal.SIGKILL)
+    if os.getppid() != guardian:
+        os._exit(START_ERROR_CODE)
+    _exec(argv, environment)
 
 
 def _change_dir(path: str) -> None:
@@ -298,7 +303,7 @@ def _words(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def _kill_all_below() -> None:
+def kill_all_below() -> None:
     """Kills every descendant and waits for it; what is forked meanwhile is found in the next round."""
     while True:
         try:

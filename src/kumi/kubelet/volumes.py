@@ -3,14 +3,15 @@
     emptyDir              a directory of the pod; `medium: Memory` one in /dev/shm where that can be written
     configMap, secret,
     downwardAPI,          files written once, when the pod is prepared (changes of the object do not follow), read-only
-    projected
+    projected             tokens of the pod's service account, too, which are not renewed
     hostPath              the machine's own path, with the checks and creations of its `type`
     anything else         CannotConfigure: the pod waits in ContainerCreating with that message
 
 Where private views work (mounts.py) a volume appears at its mountPath, whether the machine has such a path or not, and
 nothing is made in the machine's own directories. Where they do not, a mountPath is provided only if it is the same
 directory anyway (a hostPath at its own path, an emptyDir in memory at /dev/shm); for any other the container does not
-start: CreateContainerConfigError. Always: KUMI_VOLUME_<NAME> is the volume's directory, for programs that can take it.
+start: CreateContainerConfigError; what every pod is given for the API is left out instead. Always: KUMI_VOLUME_<NAME>
+is the volume's directory, for programs that can take it.
 
 Source     Kubernetes: volumes, projected volumes, downward API.
 Not here   how a path is made to appear: mounts.py.
@@ -30,6 +31,9 @@ from kumi.kubelet.environment import CannotConfigure, Environment, Facts, Source
 from kumi.kubelet.pod_plan import containers_of
 
 SHARED_MEMORY = Path("/dev/shm")
+TOKEN_SECONDS = 3600
+GIVEN = "kube-api-access-"
+"""begins the name of the volume that every pod is given: where its path can't be provided, the pod does without it"""
 _WRITTEN = ("configMap", "secret", "downwardAPI", "projected")
 _HOST_TYPES = {"Directory": os.path.isdir, "File": os.path.isfile, "Socket": os.path.exists}
 
@@ -52,6 +56,13 @@ def wanted_of(pod: JsonObject) -> tuple[list[str], list[str]]:
             if source.get("secret"):
                 secrets.add(source["secret"].get("secretName") or source["secret"].get("name") or "")
     return sorted(maps), sorted(secrets)
+
+
+def tokens_of(pod: JsonObject) -> list[tuple[str, int]]:
+    """The tokens of its service account that the pod's volumes need, by audience and seconds."""
+    sources = (s for v in pod["spec"].get("volumes") or () for s in (v.get("projected") or {}).get("sources") or ())
+    found = (source["serviceAccountToken"] for source in sources if source.get("serviceAccountToken"))
+    return list(dict.fromkeys(_token(source) for source in found))
 
 
 def provide(pod: JsonObject, home: Path, sources: Sources, facts: Facts) -> dict[str, str]:
@@ -88,6 +99,8 @@ def mounts_of(
         read_only = bool(wanted.get("readOnly")) or any(kind in volumes[name] for kind in _WRITTEN)
         if isolation != mounts.NONE:
             found.append(mounts.Mount(source, str(target), read_only))
+        elif name.startswith(GIVEN):
+            continue
         elif not _is_there_anyway(source, str(target), volumes[name]):
             raise CannotConfigure(
                 f"this machine does not let its users mount: mountPath {target} can't be provided; "
@@ -164,8 +177,15 @@ def _one_source(volume: JsonObject, sources: Sources, facts: Facts, mode: int) -
             item["path"]: Content(_downward(item, facts).encode(), item.get("mode") or mode)
             for item in source.get("items") or ()
         }
+    if volume.get("serviceAccountToken"):
+        source = volume["serviceAccountToken"]
+        return {source["path"]: Content(sources.tokens[_token(source)].encode(), mode)}
     kind = next((key for key in volume if key != "name"), "source")
     raise CannotConfigure(f"{kind} is not known on this node")
+
+
+def _token(source: JsonObject) -> tuple[str, int]:
+    return str(source.get("audience") or ""), int(source.get("expirationSeconds") or TOKEN_SECONDS)
 
 
 def _picked(source: JsonObject, data: dict[str, bytes] | None, mode: int, noun: str) -> dict[str, Content]:

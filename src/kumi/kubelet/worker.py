@@ -3,6 +3,7 @@
     order Prepare   volumes and a port; then the record on disk
     order Start     environment, mounts, launch; then a watcher that waits for the end
     order Stop      a signal; a shim that does not answer SIGKILL within ANSWER_MS is itself killed, and what it left
+    order Hook, Probe   handlers.py; what fails is told as an event
     order Gone      after the last status is written, the pod is deleted from the API
 
 Status     written by one task at a time: always the newest, never one that the API has already; one that is not final
@@ -20,6 +21,7 @@ import logging
 import os
 import shutil
 from collections.abc import Coroutine
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,14 +29,16 @@ from kumi.api.core import Pod
 from kumi.api.errors import ApiError, KumiError
 from kumi.api.meta import parse_time
 from kumi.api.wire import JsonObject
-from kumi.jobs import injected
-from kumi.kubelet import devices, environment, logs, mounts, pod_record, shim, volumes
-from kumi.kubelet.environment import CannotConfigure, Environment, Facts, Substitution
+from kumi.kubelet import devices, handlers, inside, logs, pod_record, shim, volumes
+from kumi.kubelet.environment import CannotConfigure
+from kumi.kubelet.last_words import with_last_words
 from kumi.kubelet.machine import Machine
-from kumi.kubelet.pod_plan import containers_of, plan_of
+from kumi.kubelet.outfit import Outfit, joining, note
+from kumi.kubelet.pod_plan import HookKind, containers_of, plan_of
 from kumi.kubelet.pod_record import PodRecord
-from kumi.kubelet.pod_state import (
-    FINAL,
+from kumi.kubelet.pod_state import FINAL, PodLife, Stage
+from kumi.kubelet.pod_status import Place, status_of
+from kumi.kubelet.pod_words import (
     Event,
     Exit,
     Exited,
@@ -42,22 +46,25 @@ from kumi.kubelet.pod_state import (
     Found,
     Gone,
     Halt,
+    Hook,
+    Hooked,
     Order,
-    PodLife,
     Prepare,
     Prepared,
+    Probe,
+    Probed,
     Refused,
     Remove,
-    Stage,
     Start,
     Started,
     Stop,
+    Tell,
     Tick,
     Unprepared,
 )
-from kumi.kubelet.pod_status import Place, status_of
 from kumi.kubelet.ports import Group
-from kumi.kubelet.process import MARK, Process, exit_of, stems, sweep
+from kumi.kubelet.probes import ProbeKind
+from kumi.kubelet.process import Process, exit_of, stems, sweep
 from kumi.kubelet.process import Refused as LaunchRefused
 from kumi.runtime.reconcile import Note
 
@@ -95,7 +102,11 @@ class PodWorker:
         self._host, self._machine = host, host.machine
         self._pod, self._home, self._record = pod, home, record
         self._plan_life(record.started_ms)
+        offered, allocatable = host.devices.offered, host.allocatable
+        self._outfit = Outfit(self._machine, record, offered, allocatable)
         self._processes: dict[str, Process] = {}
+        self._requests: dict[str, shim.Request] = {}
+        """how the last attempt of each container was started"""
         self._tasks: set[asyncio.Task[None]] = set()
         self._writer: asyncio.Task[None] | None = None
         self._alarm: asyncio.Task[None] | None = None
@@ -120,7 +131,7 @@ class PodWorker:
 
     def begin(self) -> None:
         """A new pod."""
-        self._record.prepared = not (self._has_volumes or self._note())
+        self._record.prepared = not (self._has_volumes or note(self._pod))
         try:
             self._lay_out()
         except OSError as error:
@@ -205,6 +216,12 @@ class PodWorker:
                 self._spawn(self._start(container, attempt))
             case Stop(container, _, kill):
                 self._stop(container, kill)
+            case Hook(container, attempt, hook):
+                self._spawn(self._hook(container, attempt, hook))
+            case Probe(container, attempt, kind):
+                self._spawn(self._probe(container, attempt, kind))
+            case Tell(reason, message):
+                self._tell(reason, message)
             case Gone():
                 self._delete_at_last = True
 
@@ -257,10 +274,13 @@ class PodWorker:
             if not self._laid_out:
                 self._lay_out()
             sources = await self._machine.sources(self._record.namespace, *volumes.wanted_of(self._pod))
-            self._record.places = volumes.provide(self._pod, self._home / ".volumes", sources, self._facts())
-            note = self._note()
-            if note is not None and note.group and note.port:
-                group = Group(note.group, note.port)
+            sources = replace(sources, tokens=await self._machine.tokens(self._pod, volumes.tokens_of(self._pod)))
+            self._record.places = volumes.provide(
+                self._pod, self._home / ".volumes", sources, self._outfit.facts(self._pod)
+            )
+            said = note(self._pod)
+            if said is not None and said.group and said.port:
+                group = Group(said.group, said.port)
                 self._record.group, self._record.group_port = group
                 self._record.port = self._machine.ports.take(group, self.uid)
             if not self._record.prepared:
@@ -274,7 +294,7 @@ class PodWorker:
     async def _start(self, name: str, attempt: int) -> None:
         directory = self._home / name
         try:
-            request = await self._request(name, str(directory / str(attempt)))
+            request = await self._outfit.request(self._pod, name, str(directory / str(attempt)))
             logs.drop_old(directory, attempt)
             process = await self._machine.launcher.launch(request)
         except CannotConfigure as error:
@@ -292,7 +312,7 @@ class PodWorker:
         except (KumiError, OSError) as error:
             self._hear(Refused(name, attempt, "RunContainerError", str(error)))
             return
-        self._processes[name] = process
+        self._processes[name], self._requests[name] = process, request
         self._spawn(self._wait(name, attempt, process))
         self._hear(Started(name, attempt, process.started_ms))
 
@@ -301,7 +321,7 @@ class PodWorker:
         if self._processes.get(name) is process:
             del self._processes[name]
         stem = str(self._home / name / str(attempt))
-        ended = exit_of(stem, self._now())
+        ended = self._ended(name, stem)
         if ended.lost:
             while sweep(stem):
                 await self._machine.clock.sleep_ms(10)
@@ -311,6 +331,49 @@ class PodWorker:
         container = self._life.containers[name]
         if container.stage is Stage.BACKOFF and container.crashes > 1:
             self._warn("BackOff", f"Back-off restarting failed container {name} in pod {self._record.name}")
+
+    async def _hook(self, name: str, attempt: int, hook: HookKind) -> None:
+        spec = (containers_of(self._pod)[name].get("lifecycle") or {}).get(hook.value) or {}
+        try:
+            trouble = await handlers.hook(spec, await self._subject(name))
+        except (KumiError, OSError) as error:
+            trouble = str(error)
+        if trouble and self._runs(name, attempt):
+            word = hook.value[0].upper() + hook.value[1:]
+            self._warn(f"Failed{word}Hook", f"{word}Hook of container {name}: {trouble}")
+        self._hear(Hooked(name, attempt, hook, trouble))
+
+    async def _probe(self, name: str, attempt: int, kind: ProbeKind) -> None:
+        spec = containers_of(self._pod)[name].get(f"{kind.value}Probe") or {}
+        try:
+            verdict = await handlers.probe(spec, await self._subject(name))
+        except (KumiError, OSError) as error:
+            verdict = handlers.Verdict(False, str(error))
+        if not verdict.ok and self._runs(name, attempt):
+            self._warn("Unhealthy", f"{kind.value.capitalize()} probe failed: {verdict.message}")
+        self._hear(Probed(name, attempt, kind, verdict.ok))
+
+    def _runs(self, name: str, attempt: int) -> bool:
+        container = self._life.containers[name]
+        return container.stage is Stage.RUNNING and container.runs - 1 == attempt
+
+    async def _subject(self, name: str) -> handlers.Subject:
+        """A running container, to be looked at or run something in. LaunchRefused: it is not running."""
+        joined = await self.joining(name)
+        if joined is None:
+            raise LaunchRefused("the container is not running", attempted=False)
+        return handlers.Subject(containers_of(self._pod)[name], self._record.address, joined, self._machine.launcher)
+
+    async def joining(self, name: str) -> inside.Request | None:
+        """How a command joins a container; None: it is not running. CannotConfigure."""
+        process = self._processes.get(name)
+        if process is None:
+            return None
+        request = self._requests.get(name)
+        if request is None:  # it was taken over
+            stem = str(self._home / name / str(self._life.containers[name].runs - 1))
+            request = self._requests[name] = await self._outfit.request(self._pod, name, stem)
+        return joining(request, process)
 
     def _stop(self, name: str, kill: bool) -> None:
         process = self._processes.get(name)
@@ -339,63 +402,9 @@ class PodWorker:
         volumes.remove(self.uid, self._home / ".volumes")
         shutil.rmtree(self._home, ignore_errors=True)
 
-    # what a container is started with
-
-    async def _request(self, name: str, stem: str) -> shim.Request:
-        settings = self._machine.settings
-        container = containers_of(self._pod)[name]
-        sources = await self._machine.sources(self._record.namespace, *environment.wanted_of(container))
-        self._machine.write_hosts()
-        declared = environment.declared(container, self._facts(), sources, self._substitution())
-        argv = environment.command_line(container, declared)
-        base = self._base(name, stem)
-        found = volumes.mounts_of(container, self._pod, self._record.places, declared, self._machine.isolation)
-        if self._machine.isolation != mounts.NONE:
-            hosts = self._machine.hosts_path(self._record.namespace, self.uid)
-            found.append(mounts.Mount(str(hosts), "/etc/hosts"))
-        working_dir = container.get("workingDir") or str(settings.working_dir)
-        return shim.Request(
-            stem,
-            argv,
-            {**base, **declared},
-            working_dir,
-            self._machine.isolation,
-            self._pod["spec"].get("hostname") or self._record.name,
-            [list(m) for m in found],
-            [d for d in (str(settings.working_dir), base.get("HOME", "")) if d not in ("", "/")],
-            str(self._machine.staging),
-        )
-
-    def _base(self, name: str, stem: str) -> Environment:
-        """What a container has without declaring it."""
-        inherited = self._machine.settings.environment
-        given = self._record.devices.get(name, {})
-        own = devices.variables_of(given, self._host.devices.offered, inherited.get("CUDA_VISIBLE_DEVICES"))
-        base = environment.base_of(inherited) | own | volumes.variables_of(self._record.places)
-        base |= {"HOSTNAME": self._pod["spec"].get("hostname") or self._record.name, MARK: stem}
-        base["KUMI_HOSTS"] = str(self._machine.hosts_path(self._record.namespace, self.uid))
-        return base
-
-    def _facts(self) -> Facts:
-        return Facts(self._pod, self._machine.settings.host_ip, self._record.address, self._host.allocatable)
-
     @property
     def _has_volumes(self) -> bool:
         return bool(self._pod["spec"].get("volumes"))
-
-    def _note(self) -> injected.Injected | None:
-        return injected.decode(self._pod["metadata"].get("annotations") or {})
-
-    def _substitution(self) -> Substitution | None:
-        note = self._note()
-        if note is None:
-            return None
-        if self._machine.isolation != mounts.NONE:
-            return Substitution(note, self._record.port)
-        return Substitution(note, self._record.port, self._address_of)
-
-    def _address_of(self, name: str) -> str | None:
-        return self._machine.names.address_of(name, self._record.namespace)
 
     # taking over
 
@@ -411,22 +420,31 @@ class PodWorker:
         if process is not None:
             self._processes[name] = process
             self._spawn(self._wait(name, attempt, process))
-            return [Found(name, attempt, process.started_ms, previous, cut_short)]
+            return [Found(name, attempt, process.started_ms, previous, cut_short, *self._stood(name, attempt))]
         ended = self._exit(stem)
         if ended.lost:
             self._lost(name, attempt)
             sweep(stem)
         return [Found(name, attempt, ended.started_ms, previous, cut_short), Exited(name, attempt, ended)]
 
+    def _stood(self, name: str, attempt: int) -> tuple[bool, bool]:
+        """Whether the API has this attempt as started, and as ready."""
+        standing = self._pod.get("status") or {}
+        for status in (*(standing.get("initContainerStatuses") or ()), *(standing.get("containerStatuses") or ())):
+            if status.get("name") == name and str(status.get("containerID") or "").endswith(f"/{attempt}"):
+                return bool(status.get("started")), bool(status.get("ready"))
+        return False, False
+
     def _exit(self, stem: str) -> Exit:
         """How it ended; what ended since the node's stop was cut short by it, also if it took SIGTERM well (code 0)."""
-        ended = exit_of(stem, self._now())
+        ended = self._ended(os.path.basename(os.path.dirname(stem)), stem)
         halted = self._record.halted_ms
         if halted and ended.finished_ms >= halted:
-            return Exit(
-                ended.code, ended.signal, ended.reason, ended.message, ended.started_ms, ended.finished_ms, lost=True
-            )
+            return replace(ended, lost=True)
         return ended
+
+    def _ended(self, name: str, stem: str) -> Exit:
+        return with_last_words(exit_of(stem, self._now()), containers_of(self._pod)[name], stem)
 
     def _removal(self) -> Remove | None:
         """That the pod is being deleted, with what is left of its grace."""
@@ -520,9 +538,12 @@ class PodWorker:
     # small things
 
     def _warn(self, reason: str, message: str) -> None:
+        self._tell(reason, message, "Warning")
+
+    def _tell(self, reason: str, message: str, type_: str = "Normal") -> None:
         keys = ("namespace", "name", "uid")
         about = {"apiVersion": "v1", "kind": "Pod", **{key: self._pod["metadata"][key] for key in keys}}
-        self._machine.events.tell(Note(about, reason, message, "Warning"), "kubelet")
+        self._machine.events.tell(Note(about, reason, message, type_), "kubelet")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)

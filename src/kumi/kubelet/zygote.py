@@ -3,7 +3,8 @@
 Why        starting an interpreter costs 15 ms and more, forking a warm one 1 or 2. It is small (the standard library
            and the shim), so that a fork copies little, and it has one thread, so that a fork is safe.
 Protocol   on a socket of packets: a packet with two descriptors, the request (a file in memory, JSON) and the report
-           pipe's end. Packet `shim` forks a shim (shim.py says what it reports); packet `view` reports the best
+           pipe's end; for `inside` the three standard streams follow. Packet `shim` forks
+           a shim (shim.py says what it reports), `inside` a command in a container (inside.py); `view` reports the best
            isolation that works here: {"isolation": "mount" | "user" | "none"}. End of file: it leaves; shims stay.
 Not here   who speaks to it: process.py.
 """
@@ -18,9 +19,9 @@ import signal
 import socket
 from typing import NoReturn
 
-from kumi.kubelet import mounts, shim
+from kumi.kubelet import inside, mounts, shim
 
-SHIM, VIEW = b"shim", b"view"
+SHIM, VIEW, INSIDE = b"shim", b"view", b"inside"
 
 
 def serve(descriptor: int) -> None:
@@ -33,24 +34,24 @@ def serve(descriptor: int) -> None:
     gc.disable()
     gc.freeze()
     while True:
-        packet, descriptors, _, _ = socket.recv_fds(connection, 64, 2)
+        packet, descriptors, _, _ = socket.recv_fds(connection, 64, 5)
         if not packet:
             return
         for received in descriptors:
             os.set_inheritable(received, False)
-        request, report = descriptors
+        request, report, *streams = descriptors
         try:
             child = os.fork()
         except OSError as error:
             child = -1
             _say(report, {"failed": f"can't fork: {error.strerror}"})
         if child == 0:
-            _serve_one(connection, packet, request, report)
-        os.close(request)
-        os.close(report)
+            _serve_one(connection, packet, request, report, streams)
+        for received in descriptors:
+            os.close(received)
 
 
-def _serve_one(connection: socket.socket, packet: bytes, request: int, report: int) -> NoReturn:
+def _serve_one(connection: socket.socket, packet: bytes, request: int, report: int, streams: list[int]) -> NoReturn:
     try:
         connection.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -59,6 +60,8 @@ def _serve_one(connection: socket.socket, packet: bytes, request: int, report: i
             asked = json.loads(file.read())
         if packet == SHIM:
             shim.run(shim.Request(**asked), report)
+        if packet == INSIDE:
+            inside.run(inside.Request(**asked), streams, report)
         _say(report, {"isolation": best_isolation(asked["staging"])})
     finally:
         os._exit(0)

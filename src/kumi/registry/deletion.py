@@ -27,7 +27,7 @@ from kumi.registry.kinds.lifecycle import Lifecycle, lifecycle
 from kumi.registry.objects import Found, prefix_of
 from kumi.registry.refusals import forbidden, invalid_options, precondition_failed
 from kumi.registry.requests import DeleteOptions, Target
-from kumi.registry.writing import ROUNDS, is_released
+from kumi.registry.writing import ROUNDS, is_released, operation_of
 from kumi.store.base import Conflict
 
 FOREGROUND, ORPHAN = "foregroundDeletion", "orphan"
@@ -62,7 +62,10 @@ class Deleting:
             found = self._env.objects.get(kind, target.namespace, target.name)
             if found is None:
                 raise not_found(kind.plural, target.name, kind.group)
-            _check_preconditions(kind, target.name, found, options)
+            check_preconditions(kind, target.name, found, options)
+            operation = operation_of("DELETE", target, None, found.object, options)
+            await self._env.webhooks.mutate(operation, lambda _: None)
+            await self._env.webhooks.validate(operation, lambda _: None)
             step = next_step(kind, found, options, self._env.clock_ms())
             try:
                 return await self._take(kind, life, found, step, options.dry_run)
@@ -159,7 +162,8 @@ def _finalizers(there: list[str], propagation: str, orphans: bool) -> list[str]:
     return [*rest, said] if said else rest
 
 
-def _check_preconditions(kind: Kind, name: str, found: Found, options: DeleteOptions) -> None:
+def check_preconditions(kind: Kind, name: str, found: Found, options: DeleteOptions) -> None:
+    """ApiError 409 for another object than the one that was meant."""
     uid = found.object["metadata"]["uid"]
     if options.uid and options.uid != uid:
         raise precondition_failed(kind, name, "UID", options.uid, uid)

@@ -8,10 +8,12 @@ Not here   whether values make sense: Kind.validate. Schemas: kumi.api.fields.
 from __future__ import annotations
 
 from kumi.api import fields
-from kumi.api.errors import bad_request
+from kumi.api.errors import FieldError, bad_request
 from kumi.api.scheme import Kind
 from kumi.api.wire import JsonObject
 from kumi.registry import metadata, versions
+from kumi.registry.custom.kind import CustomKind
+from kumi.registry.refusals import invalid_as
 from kumi.registry.requests import Target, WriteOptions
 
 
@@ -25,8 +27,7 @@ def read(target: Target, obj: object, options: WriteOptions, stored: JsonObject 
     _identify(target, obj)
     if obj.get("metadata") is None:
         obj["metadata"] = {}
-    spoken = stored is not None and target.version in ("", kind.version)
-    checked = fields.check(kind, target.version, obj, stored if spoken else None)
+    checked = _checked(target, obj, stored)
     if options.field_validation == "Warn":
         options.warn(f'unknown field "{path}"' for path in checked.unknown)
     strict = options.field_validation == "Strict" and bool(checked.unknown)
@@ -36,6 +37,14 @@ def read(target: Target, obj: object, options: WriteOptions, stored: JsonObject 
         raise fields.refusal(kind, target.version, obj, checked.errors)
     metadata.tidy(checked.object["metadata"])
     return versions.to_stored(kind, target.version, checked.object)
+
+
+def _checked(target: Target, obj: JsonObject, stored: JsonObject | None) -> fields.Checked:
+    kind = target.kind
+    if isinstance(kind, CustomKind):
+        return kind.taken(target.version, obj)
+    spoken = stored is not None and target.version in ("", kind.version) and kind.twin is None
+    return fields.check(kind, target.version, obj, stored if spoken else None)
 
 
 def check_place(target: Target, obj: JsonObject) -> None:
@@ -54,6 +63,12 @@ def _identify(target: Target, obj: JsonObject) -> None:
     kind: Kind = target.kind
     expected = versions.api_version(kind, target.version)
     said_version, said_kind = obj.setdefault("apiVersion", expected), obj.setdefault("kind", kind.kind)
+    if said_kind != kind.kind and isinstance(kind, CustomKind):
+        there = obj.get("metadata")
+        name = str(there.get("name", "")) if isinstance(there, dict) else ""
+        raise invalid_as(
+            str(said_kind), kind.group, name, [FieldError("kind", f"must be {kind.kind}", value=said_kind)]
+        )
     if said_kind != kind.kind:
         raise bad_request(
             f'{said_kind} in version "{said_version}" cannot be handled as a {kind.kind}: '

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import orjson
 
-from kumi.api.errors import bad_request
+from kumi.api.errors import ApiError, bad_request
 from kumi.api.scheme import Kind
 from kumi.api.wire import JsonObject, Listing, WatchEvent
 from kumi.registry.refusals import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH
@@ -22,7 +22,7 @@ PatchType = Literal["merge", "json", "strategic"]
 Propagation = Literal["Background", "Foreground", "Orphan"]
 
 _PATCHES = {"merge": MERGE_PATCH, "json": JSON_PATCH, "strategic": STRATEGIC_PATCH}
-_OWNERS = {"binding": "Pod", "eviction": "Pod"}
+_OWNERS = {"binding": "Pod", "eviction": "Pod", "token": "ServiceAccount"}
 
 
 class LocalClient:
@@ -33,18 +33,20 @@ class LocalClient:
 
     async def get(self, kind: Kind, namespace: str, name: str) -> JsonObject:
         """See Reader."""
-        return await self._registry.get(Target(kind, namespace, name))
+        return await self._registry.get(Target(self._served(kind), namespace, name))
 
     async def list(self, kind: Kind, namespace: str = "", *, labels: str = "", fields: str = "") -> Listing:
         """See Reader."""
-        return await self._registry.list(Target(kind, namespace), ListOptions(labels=labels, fields=fields))
+        return await self._registry.list(
+            Target(self._served(kind), namespace), ListOptions(labels=labels, fields=fields)
+        )
 
     def watch(
         self, kind: Kind, namespace: str = "", *, revision: str, labels: str = "", fields: str = ""
     ) -> AsyncIterator[WatchEvent]:
         """See Reader."""
-        options = ListOptions(labels=labels, fields=fields, revision=revision)
-        return self._registry.watch(Target(kind, namespace), options)
+        options = ListOptions(labels=labels, fields=fields, revision=revision, bookmarks=True)
+        return self._registry.watch(Target(self._served(kind), namespace), options)
 
     async def create(self, obj: JsonObject, *, subresource: str = "") -> JsonObject:
         """See Writer."""
@@ -59,7 +61,7 @@ class LocalClient:
         self, kind: Kind, namespace: str, name: str, body: object, *, type: PatchType = "merge", subresource: str = ""
     ) -> JsonObject:
         """See Writer."""
-        target = Target(kind, namespace, name, subresource=subresource)
+        target = Target(self._served(kind), namespace, name, subresource=subresource)
         return await self._registry.patch(target, _PATCHES[type], body, self._options())
 
     async def delete(
@@ -71,10 +73,18 @@ class LocalClient:
         uid: str = "",
         grace_seconds: int | None = None,
         propagation: Propagation = "Background",
+        revision: str = "",
     ) -> None:
         """See Writer."""
-        options = DeleteOptions(uid=uid, grace_seconds=grace_seconds, propagation=propagation)
-        await self._registry.delete(Target(kind, namespace, name), options)
+        options = DeleteOptions(uid=uid, revision=revision, grace_seconds=grace_seconds, propagation=propagation)
+        await self._registry.delete(Target(self._served(kind), namespace, name), options)
+
+    def _served(self, kind: Kind) -> Kind:
+        """The kind as the registry serves it: of a kind that others define, a loop knows the names only. ApiError 404."""
+        served = self._registry.scheme.find(kind.group, kind.kind)
+        if served is None:
+            raise ApiError(404, "NotFound", "the server could not find the requested resource")
+        return served
 
     def _kind_of(self, obj: dict[str, Any], subresource: str) -> Kind:
         scheme = self._registry.scheme

@@ -1,11 +1,12 @@
 """metadata: what the API server writes itself, and what nobody may change.
 
-    create    uid, creationTimestamp, generation 1 (kinds that count), name from generateName; marks of a deletion and
-              managed fields that came along are dropped
+    create    uid, creationTimestamp, generation 1 (kinds that count), name from generateName; marks of a deletion
+              that came along are dropped
     update    uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds and generation stay as they are:
               left out means unchanged, another value is refused; an object that is being deleted gets no new finalizers
 Empty labels, annotations, finalizers, owner references and nulls are as good as absent, and are left out.
 Source     Kubernetes: API conventions (metadata), finalizers.
+Not here   managedFields: kumi.registry.apply.tracking.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from __future__ import annotations
 from kumi.api.errors import FieldError
 from kumi.api.wire import JsonObject
 
-_DROPPED = ("managedFields", "selfLink")
-_OPTIONAL = ("labels", "annotations", "finalizers", "ownerReferences", "generateName")
+_DROPPED = ("selfLink",)
+_OPTIONAL = ("labels", "annotations", "finalizers", "ownerReferences", "generateName", "managedFields")
 _KEPT = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 

@@ -15,6 +15,7 @@ from kumi.registry.patch import BadPatch, Unappliable, json_patch, merge, strate
 from kumi.registry.patch.shape import shape_of
 from kumi.registry.refusals import JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, unpatchable, unsupported_patch
 
+_STATUS = frozenset(("metadata", "status"))
 OPERATIONS = 10_000
 """Operations that a JSON patch may have."""
 
@@ -25,9 +26,22 @@ class Patch:
     def __init__(self, content_type: str, body: object) -> None:
         self.content_type = content_type.partition(";")[0].strip().lower()
         self._body = orjson.dumps(body)
+        self.is_of_status = self._is_of_status(self.content_type, body)
+        """whether it can change nothing but the status, and plain members of metadata"""
         if self.content_type == JSON_PATCH and isinstance(body, list) and len(body) > OPERATIONS:
             what = f"The allowed maximum operations in a JSON patch is {OPERATIONS}, got {len(body)}"
             raise ApiError(413, "RequestEntityTooLarge", what)
+
+    @staticmethod
+    def _is_of_status(content_type: str, body: object) -> bool:
+        if content_type not in (MERGE_PATCH, STRATEGIC_PATCH) or not isinstance(body, dict):
+            return False
+        found = body.get("metadata", {})
+        return body.keys() <= _STATUS and isinstance(found, dict) and all(isinstance(v, str) for v in found.values())
+
+    def mentions(self, word: str) -> bool:
+        """Whether the word stands anywhere in the patch."""
+        return word.encode() in self._body
 
     def check(self, kind: Kind) -> None:
         """ApiError 415 if the kind doesn't take this kind of patch."""

@@ -61,7 +61,7 @@ class Reading:
     def list(self, target: Target, options: ListOptions) -> Listing:
         """A page, in the caller's version. ApiError 400, 410, 422, 504."""
         kind = target.kind
-        selected = selection(kind, options.labels, options.fields)
+        selected = selection(kind, options.labels, options.fields, target.version)
         prefix = prefix_of(kind, target.namespace)
         start = self._start(prefix, options)
         try:
@@ -74,7 +74,7 @@ class Reading:
             raise _expired(start.after.removeprefix(prefix)) from error
         except FutureRevision as error:
             raise revision_too_large(error.revision, error.newest) from error
-        if target.version in ("", kind.version):
+        if target.version in ("", kind.version) and kind.twin is None:
             return listing
         return listing._replace(items=[versions.from_stored(kind, target.version, o) for o in listing.items])
 
@@ -85,7 +85,7 @@ class Reading:
             return None
         revision = self._env.objects.store.revision
         found = self._env.objects.get(target.kind, target.namespace, name)
-        selected = selection(target.kind, options.labels, options.fields)
+        selected = selection(target.kind, options.labels, options.fields, target.version)
         here = found is not None and (selected is None or selected(found.object))
         return Listing([found.object] if found is not None and here else [], str(revision))
 

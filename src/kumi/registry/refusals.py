@@ -87,8 +87,6 @@ def revision_too_large(asked: int, newest: int) -> ApiError:
 
 def unsupported_patch(kind: Kind, content_type: str) -> ApiError:
     """415 for a patch type that this kind or this server does not take."""
-    if content_type == APPLY:
-        return ApiError(415, "UnsupportedMediaType", "server-side apply is not supported yet: use client-side apply")
     if content_type != STRATEGIC_PATCH:
         return ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type")
     accepted = ", ".join((JSON_PATCH, MERGE_PATCH, APPLY))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kumi.api.scheme import Kind
+from kumi.api.user import User
 
 FieldValidation = Literal["Strict", "Warn", "Ignore"]
 
@@ -24,13 +25,17 @@ class Target:
 
 @dataclass
 class WriteOptions:
-    """Options of create, update and patch. `warnings` is filled by the call, for Warning headers."""
+    """Options of create, update and patch. `warnings` and `created` are filled by the call: what the writer is to be warned of
+    (Warning headers), and whether the object is new."""
 
     dry_run: bool = False
     field_validation: FieldValidation = "Warn"
     field_manager: str = ""
     force: bool = False
+    user: User | None = None
+    """who writes; None: a loop of this process, which may write anything"""
     warnings: list[str] = field(default_factory=list)
+    created: bool = False
 
     def warn(self, texts: Iterable[str]) -> None:
         """Adds warnings, each once: a write that is tried again says the same again."""
@@ -60,3 +65,5 @@ class DeleteOptions:
     grace_seconds: int | None = None
     propagation: str = ""
     dry_run: bool = False
+    user: User | None = None
+    """who deletes; None: a loop of this process"""

@@ -18,6 +18,7 @@ from kumi.api.errors import ApiError, bad_request
 from kumi.api.meta import LabelSelector
 from kumi.api.scheme import Kind
 from kumi.api.wire import JsonObject
+from kumi.registry.jsonpath import compile_path
 
 Predicate: TypeAlias = Callable[[JsonObject], bool]
 """Whether an object is meant."""
@@ -72,9 +73,9 @@ def parse_labels(text: str) -> tuple[Requirement, ...]:
     return _Parser(text).terms() if text.strip() else ()
 
 
-def selection(kind: Kind, labels: str, fields: str) -> Predicate | None:
-    """What a request selects of a kind; None for everything. ApiError 400."""
-    terms, wanted = parse_labels(labels), parse_fields(kind, fields)
+def selection(kind: Kind, labels: str, fields: str, version: str = "") -> Predicate | None:
+    """What a request selects of a kind, by the fields that `version` offers; None for everything. ApiError 400."""
+    terms, wanted = parse_labels(labels), parse_fields(kind, fields, version)
     if not terms and not wanted:
         return None
 
@@ -101,11 +102,15 @@ def name_wanted(fields: str) -> str:
 Read: TypeAlias = Callable[[JsonObject], str]
 
 
-def parse_fields(kind: Kind, text: str) -> Sequence[tuple[Read, str, bool]]:
+def parse_fields(kind: Kind, text: str, version: str = "") -> Sequence[tuple[Read, str, bool]]:
     """The terms of a field selector as (read, value, whether it must be equal). ApiError 400."""
     offered = _FIELDS.get((kind.group, kind.kind), ())
+    selectable = {path.lstrip("."): path for path in kind.selectable_in(version)}
     terms = []
     for path, value, equal in _field_terms(text):
+        if path in selectable:
+            terms.append((_reader_of(selectable[path]), value, equal))
+            continue
         if path not in offered and path not in _always(kind):
             raise _unknown_field(kind, path)
         terms.append((_reader(path), value, equal))
@@ -189,6 +194,17 @@ def _reader(path: str) -> Read:
     if not tail:
         return lambda obj: str(obj.get(head) or "")
     return lambda obj: str((obj.get(head) or {}).get(tail) or "")
+
+
+def _reader_of(path: str) -> Read:
+    """Of a JSONPath to text, a number or a boolean."""
+    find = compile_path(path)
+
+    def read(obj: JsonObject) -> str:
+        value = next(iter(find(obj)), "")
+        return str(value).lower() if isinstance(value, bool) else "" if value is None else str(value)
+
+    return read
 
 
 def _integer(value: str | None) -> int | None:

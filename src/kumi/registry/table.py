@@ -45,7 +45,7 @@ def render(
 ) -> JsonObject:
     """A Table of objects in served `version`. `metadata` is the list's; without `headers` (the later events of a watch)
     there are no column definitions."""
-    columns = columns_of(kind)
+    columns = columns_of(kind, version)
     rows = [
         {
             "cells": cells(kind, columns, versions.to_stored(kind, version, obj), now_ms),
@@ -92,9 +92,10 @@ def partial_list(listing: Listing, api_version: str = "meta.k8s.io/v1") -> JsonO
     }
 
 
-def columns_of(kind: Kind) -> tuple[Column, ...]:
-    """All columns of a kind, in order."""
-    return kind.columns if any(column.name == "Name" for column in kind.columns) else (NAME, *kind.columns)
+def columns_of(kind: Kind, version: str = "") -> tuple[Column, ...]:
+    """All columns of a kind in a served version, in order."""
+    own = kind.columns_in(version)
+    return own if any(column.name == "Name" for column in own) else (NAME, *own)
 
 
 def cells(kind: Kind, columns: Iterable[Column], obj: JsonObject, now_ms: int) -> list[object]:

@@ -14,6 +14,8 @@ def api_version(kind: Kind, version: str) -> str:
 
 def to_stored(kind: Kind, version: str, obj: JsonObject) -> JsonObject:
     """An object of a served version in the stored one."""
+    if kind.twin is not None:
+        return kind.twin.to_stored(obj)
     if version in ("", kind.version):
         return obj
     stored = kind.conversions[version][0](obj)
@@ -23,6 +25,9 @@ def to_stored(kind: Kind, version: str, obj: JsonObject) -> JsonObject:
 
 def from_stored(kind: Kind, version: str, obj: JsonObject) -> JsonObject:
     """A stored object in a served version; the same object where that is the stored one."""
+    obj = kind.presented(obj)
+    if kind.twin is not None:
+        return kind.twin.from_stored(obj)
     if version in ("", kind.version):
         return obj
     spoken = kind.conversions[version][1](obj)

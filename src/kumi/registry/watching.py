@@ -2,7 +2,7 @@
 
 From       ""       what is there now as ADDED events in key order, then every change after that
            "0"      the same
-           r        every change after r; 410 if the store no longer keeps them
+           r        every change after r; 410 if the store no longer keeps them, or the kind wasn't there yet
            with sendInitialEvents what is there first, at least as new as r, then a bookmark that is marked
            `k8s.io/initial-events-end`
 Selectors  a watch shows the objects that are selected: one that comes to be selected is ADDED, one that no longer is is
@@ -24,6 +24,7 @@ from kumi.api.errors import ApiError
 from kumi.api.scheme import Kind
 from kumi.api.wire import EventType, JsonObject, WatchEvent
 from kumi.registry import versions
+from kumi.registry.custom.kind import CustomKind
 from kumi.registry.environment import Environment
 from kumi.registry.objects import prefix_of
 from kumi.registry.reading import check_revision_match, parse_revision
@@ -48,12 +49,14 @@ class Watching:
 
         ApiError 400, 410, 422, 504; 410 also later, for a reader that fell too far behind."""
         kind, objects = target.kind, self._env.objects
-        selected = selection(kind, options.labels, options.fields)
+        selected = selection(kind, options.labels, options.fields, target.version)
         if options.send_initial_events or options.revision_match != "NotOlderThan":
             check_revision_match(options)
         revision, newest = parse_revision(options.revision), objects.store.revision
         if revision > newest:
             raise revision_too_large(revision, newest)
+        if isinstance(kind, CustomKind) and 0 < revision < kind.since and not options.send_initial_events:
+            raise Refusal(410, "Expired", f"too old resource version: {revision} ({kind.since})")
         prefix = prefix_of(kind, target.namespace)
         initial = revision == 0 or options.send_initial_events
         after = newest if initial else revision
@@ -62,6 +65,8 @@ class Watching:
         except Compacted as error:
             message = f"too old resource version: {error.revision} ({error.oldest})"
             raise Refusal(410, "Expired", message) from error
+        if isinstance(kind, CustomKind):
+            kind.watches.add(changes)
         first = self._present(prefix, selected) if initial else []
         marked = initial and options.send_initial_events and options.bookmarks
         events = _Events(self._env, target, selected, changes, after)

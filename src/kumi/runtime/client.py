@@ -38,7 +38,7 @@ class Writer(Protocol):
     """create, patch, delete: the writes that can't lose another writer's fields (there is no blind update)."""
 
     async def create(self, obj: JsonObject, *, subresource: str = "") -> JsonObject:
-        """Creates; `subresource` is `binding` or `eviction` of the object named in metadata. ApiError 409, 422."""
+        """Creates; `subresource` is `binding`, `eviction` or `token` of the object named in metadata. ApiError 409, 422."""
         ...
 
     async def patch(
@@ -56,8 +56,11 @@ class Writer(Protocol):
         uid: str = "",
         grace_seconds: int | None = None,
         propagation: Propagation = "Background",
+        revision: str = "",
     ) -> None:
-        """Deletes; `uid` as a precondition. ApiError 404 (already gone), 409 (another object has the name)."""
+        """Deletes; `uid` and `revision` as preconditions.
+
+        ApiError 404 (already gone), 409 (another object has the name, or it has changed)."""
         ...
 
 

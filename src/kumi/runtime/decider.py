@@ -19,7 +19,7 @@ new deciders and applies everything to them, as after a restart. So nothing that
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from kumi.api.meta import Object
 from kumi.runtime.reconcile import Note, Write
@@ -72,4 +72,13 @@ class Decider(Protocol):
 
         A step whose answer was lost is settled (not ok) only when every change up to then was applied: if a write of it
         was done after all, `apply` has shown it before. Until then it stays assumed, perhaps over several `decide`."""
+        ...
+
+
+@runtime_checkable
+class Follower(Protocol):
+    """A decider that is told how far its view is: what is missing from a view that is far enough is not there at all."""
+
+    def reached(self, type_: type[Object], revision: str) -> None:
+        """Everything of that type up to the revision was applied. Called before `decide`, when it has moved."""
         ...

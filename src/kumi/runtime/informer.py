@@ -10,6 +10,8 @@ Stale      an event that is older than what the cache has (the watch was resumed
            A list is the server's newest word and is believed, even where its revisions are older (a restored backup).
 Unreadable an object that does not decode is reported once for each of its revisions and left out; what the cache has of
            it stays, since a loop that believed it gone would act on that.
+Others     CustomObject stands for the objects of all kinds that others define: an informer a kind, begun and ended as the
+           definitions come and go.
 Back-off   100 ms doubling to 30 s, without jitter; over as soon as an event comes through or a watch has lasted that long.
 """
 
@@ -17,11 +19,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 import msgspec
 
+from kumi.api.apiextensions import CustomObject, CustomResourceDefinition, custom_key, custom_object, kind_defined_by
 from kumi.api.errors import ApiError
 from kumi.api.meta import Object
 from kumi.api.scheme import SCHEME, Kind
@@ -46,8 +49,12 @@ Progress: TypeAlias = Callable[[type[Object]], None]
 class Informer:
     """One type. `revision` is how far the cache is; `synced` is set once the first list is in it."""
 
-    def __init__(self, reader: Reader, kind: Kind, cache: Cache, clock: Clock) -> None:
-        cache.declare(kind.type)
+    def __init__(
+        self, reader: Reader, kind: Kind, cache: Cache, clock: Clock, type_: type[Object] | None = None
+    ) -> None:
+        """`type_` is what the objects are in the cache, if not the kind's own type."""
+        self._type = type_ or kind.type
+        cache.declare(self._type)
         self.kind = kind
         self.synced = asyncio.Event()
         self.revision = ""
@@ -83,15 +90,28 @@ class Informer:
             self._failures += 1
             await self._clock.sleep_ms(min(RETRY_FIRST_MS * 2 ** min(self._failures - 1, 20), RETRY_LAST_MS))
 
+    def key_of(self, raw: JsonObject) -> str:
+        """The key of an object in the cache."""
+        return _key(raw)
+
+    def mine(self) -> Sequence[Object]:
+        """The objects in the cache that this informer keeps."""
+        return self._cache.list(self._type)
+
+    def decoded(self, raw: JsonObject) -> Object:
+        """An object as the cache has it. msgspec.ValidationError, ValueError."""
+        obj: Object = msgspec.convert(raw, self._type)
+        return obj
+
     async def _list(self) -> None:
         listing = await self._reader.list(self.kind)
         seen = set()
         for raw in listing.items:
-            seen.add(_key(raw))
-            has = self._cache.find(self.kind.type, _key(raw))
+            seen.add(self.key_of(raw))
+            has = self._cache.find(self._type, self.key_of(raw))
             if has is None or (has.metadata.uid, has.metadata.resource_version) != _version(raw):
                 self._changed(raw)
-        for obj in self._cache.list(self.kind.type):
+        for obj in self.mine():
             if obj.key not in seen:
                 self._removed(obj.key)
         self._unreadable = {key: at for key, at in self._unreadable.items() if key in seen}
@@ -115,8 +135,8 @@ class Informer:
         if event.type in ("ADDED", "MODIFIED") and not self._is_stale(event.object, equal=True):
             self._changed(event.object)
         elif event.type == "DELETED" and not self._is_stale(event.object, equal=False):
-            self._unreadable.pop(_key(event.object), None)
-            self._removed(_key(event.object))
+            self._unreadable.pop(self.key_of(event.object), None)
+            self._removed(self.key_of(event.object))
         if revision:
             self.revision = newest(self.revision, revision)
         if event.type == "BOOKMARK":
@@ -124,7 +144,7 @@ class Informer:
 
     def _is_stale(self, raw: JsonObject, equal: bool) -> bool:
         """Whether the cache has something newer of that key (or, with `equal`, exactly this)."""
-        has = self._cache.find(self.kind.type, _key(raw))
+        has = self._cache.find(self._type, self.key_of(raw))
         if has is None:
             return False
         at, told = has.metadata.resource_version, str(raw["metadata"].get("resourceVersion", ""))
@@ -134,7 +154,7 @@ class Informer:
         new = self._decoded(raw)
         if new is None:
             return
-        old = self._cache.find(self.kind.type, new.key)
+        old = self._cache.find(self._type, new.key)
         if old is not None and old.metadata.uid != new.metadata.uid:
             self._removed(new.key)
             old = None
@@ -142,14 +162,14 @@ class Informer:
         self._tell(old, new)
 
     def _removed(self, key: str) -> None:
-        old = self._cache.remove(self.kind.type, key)
+        old = self._cache.remove(self._type, key)
         if old is not None:
             self._tell(old, None)
 
     def _decoded(self, raw: JsonObject) -> Object | None:
-        key, at = _key(raw), str(raw["metadata"].get("resourceVersion", ""))
+        key, at = self.key_of(raw), str(raw["metadata"].get("resourceVersion", ""))
         try:
-            obj: Object = msgspec.convert(raw, self.kind.type)
+            obj = self.decoded(raw)
         except (msgspec.ValidationError, ValueError) as error:
             if self._unreadable.get(key) != at:
                 self._unreadable[key] = at
@@ -160,11 +180,80 @@ class Informer:
 
     def _tell(self, old: Object | None, new: Object | None) -> None:
         for handler in self.handlers:
-            handler(self.kind.type, old, new)
+            handler(self._type, old, new)
 
     def _progressed(self) -> None:
         for progress in self.progress:
-            progress(self.kind.type)
+            progress(self._type)
+
+
+class KindInformer(Informer):
+    """One kind of other people's, whose objects are in the cache as CustomObject."""
+
+    def __init__(self, reader: Reader, kind: Kind, cache: Cache, clock: Clock) -> None:
+        super().__init__(reader, kind, cache, clock, CustomObject)
+
+    def key_of(self, raw: JsonObject) -> str:
+        """See Informer."""
+        meta = raw["metadata"]
+        return custom_key(self.kind, str(meta.get("namespace", "")), str(meta["name"]))
+
+    def mine(self) -> Sequence[Object]:
+        """See Informer."""
+        objects = self._cache.list(CustomObject)
+        return [obj for obj in objects if (obj.group, obj.kind) == (self.kind.group, self.kind.kind)]
+
+    def decoded(self, raw: JsonObject) -> Object:
+        """See Informer."""
+        return custom_object(self.kind, raw)
+
+    def forget(self) -> None:
+        """The kind is gone, and its objects with it."""
+        for obj in self.mine():
+            self._removed(obj.key)
+
+
+class CustomInformer(Informer):
+    """All kinds of other people's at once (CustomObject): an informer a kind, which come and go with the definitions."""
+
+    def __init__(self, reader: Reader, definitions: Informer, cache: Cache, clock: Clock) -> None:
+        super().__init__(reader, definitions.kind, cache, clock, CustomObject)
+        self._definitions = definitions
+        self._running: dict[str, tuple[KindInformer, asyncio.Task[None]]] = {}
+        self._changes = asyncio.Event()
+        definitions.handlers.append(lambda _type, _old, _new: self._changes.set())
+        self.progress.append(lambda _type: self._changes.set())
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        await self._definitions.synced.wait()
+        try:
+            while True:
+                self._changes.clear()
+                self._follow()
+                if all(informer.synced.is_set() for informer, _ in self._running.values()):
+                    self.synced.set()
+                await self._changes.wait()
+        finally:
+            for _, task in self._running.values():
+                task.cancel()
+            await asyncio.gather(*(task for _, task in self._running.values()), return_exceptions=True)
+
+    def _follow(self) -> None:
+        wanted = {}
+        for definition in self._cache.list(CustomResourceDefinition):
+            kind = kind_defined_by(definition)
+            if kind is not None and SCHEME.find(kind.group, kind.kind) is None:
+                wanted[f"{kind.resource} {kind.api_version} {kind.kind} {definition.metadata.uid}"] = kind
+        for name in [name for name in self._running if name not in wanted]:
+            informer, task = self._running.pop(name)
+            task.cancel()
+            informer.forget()
+        for name, kind in wanted.items():
+            if name not in self._running:
+                informer = KindInformer(self._reader, kind, self._cache, self._clock)
+                informer.handlers, informer.progress = self.handlers, self.progress
+                self._running[name] = (informer, asyncio.create_task(informer.run(), name=f"informer-{kind.resource}"))
 
 
 class Informers:
@@ -180,9 +269,15 @@ class Informers:
     def declare(self, type_: type[Object], labels: Iterable[str] = ()) -> Informer:
         """The informer of a type, made if it is new; `labels` are indexed in the cache."""
         if type_ not in self._by_type:
-            self._by_type[type_] = Informer(self.reader, self._kind_of(type_), self.cache, self._clock)
+            self._by_type[type_] = self._made(type_)
         self.cache.declare(type_, labels)
         return self._by_type[type_]
+
+    def _made(self, type_: type[Object]) -> Informer:
+        if type_ is CustomObject:
+            definitions = self.declare(CustomResourceDefinition)
+            return CustomInformer(self.reader, definitions, self.cache, self._clock)
+        return Informer(self.reader, self._kind_of(type_), self.cache, self._clock)
 
     def subscribe(self, types: Iterable[type[Object]], handler: Handler, progress: Progress | None = None) -> None:
         """Tells `handler` of every change of those types from now on."""

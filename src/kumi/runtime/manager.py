@@ -91,6 +91,7 @@ class ControllerLoop:
         self._around = surroundings
         self._workers = workers
         self._keys = dict(controller.watches.keys)
+        self._related = dict(controller.watches.related)
         self._queue = WorkQueue(surroundings.clock)
         self._expected = Expectations(surroundings.informers)
         for type_ in self._keys:
@@ -116,15 +117,17 @@ class ControllerLoop:
     def _changed(self, type_: type[Object], old: Object | None, new: Object | None) -> None:
         for obj in (old, new):
             if obj is not None:
-                self._add_keys_of(type_, obj)
+                self._add_keys_of(type_, obj, related=True)
         changed = new or old
         assert changed is not None
         for key in self._expected.changed(type_, changed.key):
             self._queue.release(key)
 
-    def _add_keys_of(self, type_: type[Object], obj: Object) -> None:
+    def _add_keys_of(self, type_: type[Object], obj: Object, *, related: bool = False) -> None:
         try:
-            keys = self._keys[type_](obj)
+            keys = list(self._keys[type_](obj))
+            if related and type_ in self._related:
+                keys += self._related[type_](obj, self._around.informers.cache)
         except Exception:
             log.exception("%s can't say which keys %s %s concerns", self.controller.name, type_.__name__, obj.key)
             return

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kumi.api.meta import Object
-from kumi.runtime.decider import Batch, Decider, Step
+from kumi.runtime.decider import Batch, Decider, Follower, Step
 from kumi.runtime.doubts import Doubts, in_doubt
 from kumi.runtime.expectations import HOLD_MS, Expectations, Expected
 from kumi.runtime.manager import Surroundings
@@ -82,6 +82,7 @@ class Pump:
         self._given: dict[tuple[type[Object], str], Object] = {}
         self._doubts: Doubts[_Ended] = Doubts(surroundings.informers, surroundings.clock, self._changes.set)
         self._recent: deque[str] = deque(maxlen=RECENT)
+        self._reached: dict[tuple[str, type[Object]], str] = {}
         self._failures = 0
         self._renewals = 0
         self._last: tuple[Step, ...] = ()
@@ -123,6 +124,7 @@ class Pump:
         applied = self._apply()
         for ended in cleared:
             self._settle(ended)
+        self._tell_reached()
         now_ms = self._around.clock.now_ms()
         batches = [(decider, self._decide(decider, now_ms)) for decider in self._deciders]
         steps = [(decider, step) for decider, batch in batches for step in batch.steps]
@@ -149,6 +151,17 @@ class Pump:
         if not cleared and not self._doubts:
             self._failures = 0
         return self._sooner(batches, None)
+
+    def _tell_reached(self) -> None:
+        """Tells those who follow how far their view is."""
+        for decider in self._deciders:
+            if not isinstance(decider, Follower):
+                continue
+            for type_ in decider.watches:
+                informer = self._informers.find(type_)
+                if informer is not None and self._reached.get((decider.name, type_)) != informer.revision:
+                    self._reached[decider.name, type_] = informer.revision
+                    decider.reached(type_, informer.revision)
 
     def _settle(self, ended: _Ended) -> None:
         self._recent.append(f"{ended.decider.name}.settle {ended.step.token} {ended.error or 'ok'}")
@@ -289,6 +302,7 @@ class Pump:
         self._doubts.close()
         self._deciders = tuple(self._make())
         self._given.clear()
+        self._reached.clear()
         self._recent.clear()
         self._last = ()
         self._mark_everything()

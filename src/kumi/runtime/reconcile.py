@@ -42,7 +42,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class Delete:
-    """Deletes the object with that uid and no other."""
+    """Deletes the object with that uid and no other; with `revision` only as it was read."""
 
     kind: Kind
     namespace: str
@@ -50,6 +50,7 @@ class Delete:
     uid: str
     grace_seconds: int | None = None
     propagation: Propagation = "Background"
+    revision: str = ""
 
 
 Write: TypeAlias = Create | Patch | Delete
@@ -80,12 +81,29 @@ Keys: TypeAlias = Callable[[Object], Sequence[str]]
 """Which keys of the loop a change of this object concerns."""
 
 
+Related: TypeAlias = Callable[[Object, View], Sequence[str]]
+"""Which keys a change of this object concerns, found by looking at others (which services select a pod)."""
+
+
 @dataclass(frozen=True)
 class Watches:
-    """The kinds a loop reads, and for each the keys that a change concerns; `labels` are those it looks up by."""
+    """The kinds a loop reads, and for each the keys that a change concerns; `labels` are those it looks up by.
+
+    `related` adds keys to those of `keys` for changes, not at the start: then every object has its own key looked at."""
 
     keys: dict[type[Object], Keys]
     labels: tuple[str, ...] = field(default=())
+    related: dict[type[Object], Related] = field(default_factory=dict)
+
+
+def no_keys(_: Object) -> tuple[str, ...]:
+    """Keys of a type that a loop only reads, or whose changes concern it through `related`."""
+    return ()
+
+
+def own_key(obj: Object) -> tuple[str, ...]:
+    """Keys of the type that a loop is about."""
+    return (obj.key,)
 
 
 class Controller(Protocol):

@@ -1,4 +1,5 @@
-"""Logs of a pod: what the API server asks of whoever runs it. The kubelet implements it, the command line wires it."""
+"""Logs of a pod, and commands in it: what the API server asks of whoever runs it. The kubelet implements it, the command line
+wires it."""
 
 from __future__ import annotations
 
@@ -29,4 +30,50 @@ class LogSource(Protocol):
     def logs(self, pod: JsonObject, options: LogOptions) -> AsyncIterator[bytes]:
         """Chunks of the log; with `follow` until the container ends. ApiError 400 as the kubelet's users know it
         (`container "x" in pod "y" is waiting to start: ContainerCreating`), 404 for an unknown container."""
+        ...
+
+
+@dataclass(frozen=True)
+class ExecOptions:
+    """The options of `kubectl exec`. With a terminal there is no stderr of its own."""
+
+    container: str
+    command: tuple[str, ...]
+    stdin: bool = False
+    terminal: bool = False
+
+
+class Command(Protocol):
+    """A command that runs in a container."""
+
+    async def read(self, stream: str) -> bytes:
+        """The next bytes of `stdout` or `stderr`; b"" at the end, which is no later than the command's."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """To its stdin; returns when they are taken. What nobody reads any more is lost."""
+        ...
+
+    async def close_input(self) -> None:
+        """Ends its stdin."""
+        ...
+
+    def resize(self, columns: int, rows: int) -> None:
+        """The size of its terminal."""
+        ...
+
+    async def code(self) -> int:
+        """Its exit code, when it has ended. KumiError: it could not be started, or its container ended first."""
+        ...
+
+    async def close(self) -> None:
+        """Kills it if it runs, and lets go of it."""
+        ...
+
+
+class ExecSource(Protocol):
+    """Runs commands in pods."""
+
+    async def execute(self, pod: JsonObject, options: ExecOptions) -> Command:
+        """Starts a command. ApiError: nobody here runs that pod, or the container is not running."""
         ...

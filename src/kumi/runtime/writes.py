@@ -48,6 +48,7 @@ async def perform(writer: Writer, write: Write) -> JsonObject | None:
                 uid=write.uid,
                 grace_seconds=write.grace_seconds,
                 propagation=write.propagation,
+                revision=write.revision,
             )
             return None
 

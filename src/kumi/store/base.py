@@ -92,6 +92,14 @@ class Watch(Protocol):
         """The next change, waited for. Lagging."""
         ...
 
+    def take(self) -> list[Change]:
+        """All changes up to the store's revision that were not read yet, without waiting. Lagging."""
+        ...
+
+    def end(self) -> None:
+        """No change will come any more; what waits is still read."""
+        ...
+
     async def aclose(self) -> None:
         """Ends the watch at once, whoever waits on it included. A watch that nobody holds any more ends by itself."""
         ...

@@ -27,8 +27,19 @@ from kumi.api.errors import KumiError
 from kumi.store.base import StoreFailed
 from kumi.store.ledger import FIRST
 
-SCHEMA = 1
+SCHEMA = 2
 """The newest schema that this version reads and the one that it writes."""
+
+UPGRADES = {1: "PRAGMA auto_vacuum = INCREMENTAL; VACUUM;"}
+"""schema -> what makes it the next one; each may be done again, since a kill may come between it and its mark.
+
+    1 -> 2    pages that a compaction empties can go back to the file system"""
+
+WAL_LIMIT = 64 * 1024 * 1024
+"""Bytes of the journal that stay on the disk after it was folded in: a burst must not cost room for ever."""
+
+FREED = 4096
+"""Pages that one compaction gives back at most, so that no write waits long behind it."""
 
 TABLES = """
 BEGIN IMMEDIATE;
@@ -79,9 +90,14 @@ class Disk:
         db: sqlite3.Connection | None = None
         try:
             db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+            if not _tables(db):
+                db.execute("PRAGMA auto_vacuum = INCREMENTAL")
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
-            self._check_schema(db)
+            db.execute(f"PRAGMA journal_size_limit={WAL_LIMIT}")
+            if not _tables(db):
+                db.executescript(TABLES.format(first=FIRST, schema=SCHEMA))
+            upgrade(self.path, db)
         except sqlite3.Error as error:
             if db is not None:
                 db.close()
@@ -91,19 +107,6 @@ class Disk:
                 db.close()
             raise
         return db
-
-    def _check_schema(self, db: sqlite3.Connection) -> None:
-        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
-        if not tables:
-            db.executescript(TABLES.format(first=FIRST, schema=SCHEMA))
-        elif "meta" not in tables or "log" not in tables:
-            raise KumiError(f"{self.path}: is a database of something else (tables: {', '.join(tables)})")
-        found = _meta(db, "schema")
-        if found > SCHEMA:
-            raise KumiError(
-                f"{self.path}: was written by a newer version (schema {found}, this one knows up to {SCHEMA}); "
-                "upgrade, or use another data directory"
-            )
 
     def read(self) -> Iterator[tuple[int, str, int, bytes | None]]:
         """Every row as (revision, key, created, value), in order of revision. KumiError if the file is damaged."""
@@ -144,6 +147,8 @@ class Disk:
         except sqlite3.Error as error:
             self._roll_back()
             raise StoreFailed(f"{self.path}: compaction at {revision} refused: {error}") from error
+        with contextlib.suppress(sqlite3.Error):  # room that stays taken now is given back by the next compaction
+            self._db.executescript(f"PRAGMA incremental_vacuum({FREED})")
 
     def close(self) -> None:
         """Folds the journal into the file and gives up the lock."""
@@ -168,6 +173,39 @@ class Disk:
             return found.fetchone() is not None
         except sqlite3.Error:
             return False
+
+
+def upgrade(path: Path, db: sqlite3.Connection) -> None:
+    """Brings a store to SCHEMA, one step after another. KumiError: it is none, or of a newer version."""
+    tables = _tables(db)
+    if "meta" not in tables or "log" not in tables:
+        raise KumiError(f"{path}: is a database of something else (tables: {', '.join(tables)})")
+    found = _meta(db, "schema")
+    if found > SCHEMA:
+        raise KumiError(
+            f"{path}: was written by a newer version (schema {found}, this one knows up to {SCHEMA}); "
+            "upgrade, or use another data directory"
+        )
+    for version in range(found, SCHEMA):
+        if version not in UPGRADES:
+            raise KumiError(f"{path}: has a schema that no version wrote ({found})")
+        db.executescript(UPGRADES[version])
+        with db:
+            db.execute("UPDATE meta SET value = ? WHERE name = 'schema'", (version + 1,))
+
+
+@contextlib.contextmanager
+def held(path: Path) -> Iterator[None]:
+    """The lock of the store file `path`, without opening it. KumiError: somebody has it."""
+    descriptor = _lock(path.with_name(path.name + ".lock"))
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _tables(db: sqlite3.Connection) -> list[str]:
+    return [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
 
 
 def _meta(db: sqlite3.Connection, name: str) -> int:

@@ -55,6 +55,14 @@ class Watcher:
                 self._waiter = None
         return self._ready.popleft()
 
+    def take(self) -> list[Change]:
+        """See kumi.store.base.Watch."""
+        if self._error is not None:
+            raise self._error
+        ready = list(self._ready)
+        self._ready.clear()
+        return ready
+
     async def aclose(self) -> None:
         """See kumi.store.base.Watch."""
         self._ready.clear()

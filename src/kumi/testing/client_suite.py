@@ -142,6 +142,16 @@ class ClientSuite:
         await client.delete(kind, "default", "a", uid=made["metadata"]["uid"])
         assert (await refused(client.get(kind, "default", "a"))).code == 404
 
+    async def test_a_deletion_may_be_of_what_was_read_only(self, setting: Setting) -> None:
+        """What has changed since is not touched."""
+        client, kind = setting.client, setting.kind
+        made = await client.create(setting.make("default", "a", "1", {}))
+        changed = await client.patch(kind, "default", "a", setting.change("2"))
+        error = await refused(client.delete(kind, "default", "a", revision=made["metadata"]["resourceVersion"]))
+        assert (error.code, error.reason) == (409, "Conflict")
+        await client.delete(kind, "default", "a", revision=changed["metadata"]["resourceVersion"])
+        assert (await refused(client.get(kind, "default", "a"))).code == 404
+
     async def test_an_object_with_a_finalizer_waits_for_it(self, setting: Setting) -> None:
         """deletionTimestamp first, gone with the last finalizer."""
         client, kind = setting.client, setting.kind

@@ -226,10 +226,11 @@ class FakeClient:
         uid: str = "",
         grace_seconds: int | None = None,
         propagation: Propagation = "Background",
+        revision: str = "",
     ) -> None:
         """See Writer. At once, unless there are finalizers; what the object owns stays."""
         call = Call("delete", kind.kind, namespace, name, "", {"uid": uid, "grace_seconds": grace_seconds})
-        await self._write(call, lambda: self._delete(kind, self._found(kind, namespace, name), uid))
+        await self._write(call, lambda: self._delete(kind, self._found(kind, namespace, name), uid, revision))
 
     async def _write(self, call: Call, work: Callable[[], JsonObject]) -> JsonObject:
         self.calls.append(call)
@@ -265,7 +266,7 @@ class FakeClient:
         pods = next(kind for (_, name), kind in self._kinds.items() if name == "Pod")
         pod = self._found(pods, meta.get("namespace", ""), meta.get("name", ""))
         if subresource == "eviction":
-            self._delete(pods, pod, "")
+            self._delete(pods, pod, "", "")
         elif pod.get("spec", {}).get("nodeName"):
             raise conflict("pods/binding", meta["name"], why=f"pod {meta['name']} is already assigned to a node")
         else:
@@ -296,8 +297,10 @@ class FakeClient:
             return self._remove(kind, new)
         return self._commit(kind, old, new)
 
-    def _delete(self, kind: Kind, old: JsonObject, uid: str) -> JsonObject:
+    def _delete(self, kind: Kind, old: JsonObject, uid: str, revision: str) -> JsonObject:
         meta = old["metadata"]
+        if revision not in ("", meta["resourceVersion"]):
+            raise conflict(kind.plural, meta["name"], kind.group)
         if uid and uid != meta["uid"]:
             raise conflict(kind.plural, meta["name"], kind.group, f"the UID in the precondition is not {meta['uid']}")
         if not meta.get("finalizers"):

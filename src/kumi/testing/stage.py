@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from kumi.api.apiextensions import CustomObject, CustomResourceDefinition, custom_object, kind_defined_by
 from kumi.api.core import Event, Pod
 from kumi.api.errors import ApiError
 from kumi.api.meta import Object
@@ -143,9 +144,22 @@ class Stage:
         """Everything of these types as it is now."""
         cache = Cache(types, labels)
         for type_ in types:
+            if type_ is CustomObject:
+                for other in await self._customs():
+                    cache.set(other)
+                continue
             for obj in await self.all(type_):
                 cache.set(msgspec.convert(obj, type_))
         return cache
+
+    async def _customs(self) -> list[CustomObject]:
+        """Every object of a kind that others define."""
+        found = []
+        for definition in await self.all(CustomResourceDefinition):
+            kind = kind_defined_by(msgspec.convert(definition, CustomResourceDefinition))
+            if kind is not None:
+                found += [custom_object(kind, obj) for obj in (await self.client.list(kind)).items]
+        return found
 
     async def _look_once(self) -> bool:
         """One look at every key and one decision of every decider; whether anything was written."""
@@ -217,6 +231,7 @@ class Stage:
                 uid=write.uid,
                 grace_seconds=grace,
                 propagation=write.propagation,
+                revision=write.revision,
             )
 
     def _grace(self, type_: type[Object]) -> int | None:

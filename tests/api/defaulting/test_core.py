@@ -36,3 +36,12 @@ def test_ports_of_endpoints_are_tcp() -> None:
     endpoints: JsonObject = {"subsets": [{"ports": [{"port": 1}]}]}
     core.default_endpoints(endpoints)
     assert endpoints["subsets"][0]["ports"][0]["protocol"] == "TCP"
+
+
+def test_a_namespace_has_the_label_of_its_name() -> None:
+    namespace = {"metadata": {"name": "a", "labels": {"x": "y"}}}
+    core.default_namespace(namespace)
+    assert namespace["metadata"]["labels"] == {"x": "y", "kubernetes.io/metadata.name": "a"}
+    nameless: dict[str, dict[str, str]] = {"metadata": {"generateName": "a-"}}
+    core.default_namespace(nameless)
+    assert nameless == {"metadata": {"generateName": "a-"}}

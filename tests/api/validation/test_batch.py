@@ -6,10 +6,13 @@ from typing import Any
 import pytest
 
 from kumi.api.defaulting.batch import default_job
-from kumi.api.validation.batch import validate_job
+from kumi.api.validation.batch import validate_cron_job, validate_job
 from kumi.api.wire import JsonObject
 
 LABELS = {"batch.kubernetes.io/controller-uid": "u"}
+
+
+RULE = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
 
 
 def job(name: str = "j", restart: str = "Never", **spec: Any) -> JsonObject:
@@ -39,7 +42,7 @@ def wrong(new: JsonObject, old: JsonObject | None = None) -> list[str]:
         ({"ttlSecondsAfterFinished": -1}, ["spec.ttlSecondsAfterFinished"]),
         ({"restart": "Always"}, ["spec.template.spec.restartPolicy"]),
         ({"restart": "OnFailure"}, []),
-        ({"restart": "OnFailure", "podFailurePolicy": {"rules": [{}]}}, ["spec.template.spec.restartPolicy"]),
+        ({"restart": "OnFailure", "podFailurePolicy": {"rules": [RULE]}}, ["spec.template.spec.restartPolicy"]),
         ({"completionMode": "Indexed", "completions": 3}, []),
         ({"completionMode": "Indexed", "parallelism": 2}, ["spec.completions"]),
         ({"completionMode": "Sorted"}, ["spec.completionMode"]),
@@ -101,7 +104,7 @@ def test_an_indexed_job_grows_by_completions_and_parallelism_together() -> None:
 
 def test_the_template_of_a_running_job_stays() -> None:
     old = job()
-    assert wrong(edited(old, nodeSelector={"a": "b"}), old) == ["spec.template"]
+    assert wrong(edited(old, nodeSelector={"a": "b"}), old) == ["spec.template.spec"]
 
 
 def test_a_suspended_job_may_be_bound_elsewhere_but_runs_what_it_ran() -> None:
@@ -116,7 +119,7 @@ def test_a_suspended_job_may_be_bound_elsewhere_but_runs_what_it_ran() -> None:
     new["spec"]["suspend"] = False
     assert wrong(new, old) == []
     new["spec"]["template"]["spec"]["containers"][0]["image"] = "other"
-    assert wrong(new, old) == ["spec.template"]
+    assert wrong(new, old) == ["spec.template.spec"]
 
 
 def test_the_write_that_suspends_may_take_back_what_admission_added() -> None:
@@ -134,3 +137,52 @@ def test_a_template_that_had_no_metadata_may_get_some_while_suspended() -> None:
     new = deepcopy(old)
     new["spec"]["template"]["metadata"] = {"annotations": {"a": "b"}}
     assert wrong(new, old) == []
+
+
+def cron_job(name: str = "tick", **spec: Any) -> JsonObject:
+    template = {"spec": {"restartPolicy": "Never", "dnsPolicy": "ClusterFirst", "containers": [CONTAINER]}}
+    given = {"schedule": "* * * * *", "concurrencyPolicy": "Allow", "jobTemplate": {"spec": {"template": template}}}
+    return {"metadata": {"name": name}, "spec": {**given, **spec}}
+
+
+CONTAINER = {
+    "name": "c",
+    "image": "i",
+    "imagePullPolicy": "Always",
+    "terminationMessagePath": "/x",
+    "terminationMessagePolicy": "File",
+}
+
+
+@pytest.mark.parametrize(
+    ("made", "paths"),
+    [
+        (cron_job(), []),
+        (cron_job(schedule=""), ["spec.schedule"]),
+        (cron_job(schedule="* * *"), ["spec.schedule"]),
+        (cron_job(schedule="CRON_TZ=UTC * * * * *"), ["spec.schedule"]),
+        (cron_job(timeZone="Europe/Paris"), []),
+        (cron_job(timeZone="Nowhere"), ["spec.timeZone"]),
+        (cron_job(timeZone="Local"), ["spec.timeZone"]),
+        (cron_job(timeZone=""), ["spec.timeZone"]),
+        (
+            cron_job(concurrencyPolicy="Maybe", startingDeadlineSeconds=-1),
+            ["spec.concurrencyPolicy", "spec.startingDeadlineSeconds"],
+        ),
+        (cron_job("x" * 53), ["metadata.name"]),
+        (
+            cron_job(jobTemplate={"spec": {"selector": {}, "manualSelector": True, "parallelism": -1}}),
+            [
+                "spec.jobTemplate.spec.parallelism",
+                "spec.jobTemplate.spec.selector",
+                "spec.jobTemplate.spec.manualSelector",
+                "spec.jobTemplate.spec.template.spec.containers",
+                "spec.jobTemplate.spec.template.spec.restartPolicy",
+                "spec.jobTemplate.spec.template.spec.dnsPolicy",
+                "spec.jobTemplate.spec.template.spec.restartPolicy",
+            ],
+        ),
+    ],
+)
+def test_what_a_cron_job_may_say(made: JsonObject, paths: list[str]) -> None:
+    assert [error.path for error in validate_cron_job(made, None)] == paths

@@ -21,7 +21,6 @@ def wrong(validate: Validate, new: JsonObject, old: JsonObject | None = None) ->
         ({"data": {"a/b": "1"}}, ["data[a/b]"]),
         ({"data": {"..": "1"}}, ["data[..]"]),
         ({"data": {"a": "1"}, "binaryData": {"a": "eA=="}}, ["binaryData[a]"]),
-        ({"binaryData": {"a": "not base64"}}, ["binaryData[a]"]),
         ({"data": {"a": "x" * (core.LARGEST + 1)}}, [""]),
     ],
 )
@@ -37,15 +36,36 @@ def test_what_is_immutable_stays() -> None:
     assert wrong(core.validate_config_map, {"data": {"a": "2"}}, {"data": {"a": "1"}}) == []
 
 
-def test_a_secret_is_base64_and_keeps_its_type() -> None:
+def test_a_secret_keeps_its_type() -> None:
     assert wrong(core.validate_secret, {"type": "Opaque", "data": {"a": "eA=="}}) == []
-    assert wrong(core.validate_secret, {"type": "Opaque", "data": {"a": "?"}}) == ["data[a]"]
-    assert wrong(core.validate_secret, {"type": "Opaque"}, {"type": "kubernetes.io/tls"}) == ["type"]
+    old = {"type": "kubernetes.io/basic-auth", "data": {"username": "eA=="}}
+    assert wrong(core.validate_secret, {"type": "Opaque"}, old) == ["type"]
+
+
+@pytest.mark.parametrize(
+    ("type", "data", "paths"),
+    [
+        ("kubernetes.io/dockerconfigjson", {}, ["data[.dockerconfigjson]"]),
+        ("kubernetes.io/dockerconfigjson", {".dockerconfigjson": "eA=="}, ["data[.dockerconfigjson]"]),
+        ("kubernetes.io/dockerconfigjson", {".dockerconfigjson": "e30="}, []),
+        ("kubernetes.io/dockercfg", {}, ["data[.dockercfg]"]),
+        ("kubernetes.io/tls", {"tls.crt": ""}, ["data[tls.key]"]),
+        ("kubernetes.io/ssh-auth", {"ssh-privatekey": ""}, ["data[ssh-privatekey]"]),
+        ("kubernetes.io/basic-auth", {}, ["data[username]", "data[password]"]),
+        ("kubernetes.io/basic-auth", {"password": ""}, []),
+        ("kubernetes.io/service-account-token", {}, ["metadata.annotations[kubernetes.io/service-account.name]"]),
+        ("example.com/own", {}, []),
+    ],
+)
+def test_a_type_promises_its_keys(type: str, data: JsonObject, paths: list[str]) -> None:
+    assert wrong(core.validate_secret, {"type": type, "data": data}) == paths
 
 
 def test_the_value_of_a_secret_is_never_told() -> None:
-    (error,) = core.validate_secret({"metadata": {}, "type": "Opaque", "data": {"a": "hush!"}}, None)
+    secret = {"metadata": {}, "type": "kubernetes.io/dockerconfigjson", "data": {".dockerconfigjson": "aHVzaCE="}}
+    (error,) = core.validate_secret(secret, None)
     assert "hush" not in error.text()
+    assert "aHVzaCE" not in error.text()
 
 
 def test_a_node_s_taints() -> None:

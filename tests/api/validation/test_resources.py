@@ -10,13 +10,15 @@ from kumi.api.validation.resources import amounts, is_device, requirements
     [
         (None, []),
         ({"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}, []),
-        ({"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}, ["r.requests[cpu]"]),
+        ({"requests": {"cpu": "2"}, "limits": {"cpu": "1"}}, ["r.requests"]),
         ({"requests": {"memory": "-1"}}, ["r.requests[memory]"]),
         ({"limits": {"cpu": "lots"}}, ["r.limits[cpu]"]),
-        ({"limits": {"a b": "1"}}, ["r.limits[a b]"]),
+        ({"limits": {"a b": "1"}}, ["r.limits[a b]"] * 3),
         ({"limits": {"nvidia.com/gpu": "1"}}, []),
+        ({"limits": {"hugepages-2Mi": "2Mi"}}, []),
+        ({"requests": {"nonsense": "1"}}, ["r.requests[nonsense]"] * 2),
         ({"requests": {"nvidia.com/gpu": "1"}}, ["r.limits"]),
-        ({"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "2"}}, ["r.requests[nvidia.com/gpu]"]),
+        ({"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "2"}}, ["r.requests"]),
         ({"limits": {"nvidia.com/gpu": "500m"}}, ["r.limits[nvidia.com/gpu]"]),
     ],
 )

@@ -3,7 +3,12 @@ from __future__ import annotations
 import pytest
 from aiohttp import ClientSession
 
-from tests.apiserver.conftest import config_map, pod
+from kumi.api.scheme import Scheme
+from kumi.api.wire import JsonObject
+from kumi.apiserver.app import make_app
+from kumi.apiserver.server import Server
+from kumi.registry.registry import Registry
+from tests.apiserver.conftest import NOW, config_map, pod
 
 PATH = "/api/v1/namespaces/default/configmaps"
 PODS = "/api/v1/namespaces/default/pods"
@@ -103,3 +108,53 @@ async def test_nothing_is_done_for_an_answer_that_nobody_takes(client: ClientSes
 async def test_a_method_that_is_not_there_is_a_405(client: ClientSession) -> None:
     response = await client.request("OPTIONS", PATH)
     assert (response.status, (await response.json())["reason"]) == (405, "MethodNotAllowed")
+
+
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+
+
+def definition() -> JsonObject:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}
+    columns = [{"name": "Size", "type": "integer", "jsonPath": ".spec.size"}]
+    version = {"served": True, "schema": {"openAPIV3Schema": schema}, "additionalPrinterColumns": columns}
+    old = {"name": "v1beta1", "storage": False, "deprecated": True, "deprecationWarning": "use v1"}
+    new = {"name": "v1", "storage": True, "subresources": {"status": {}}}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "widgets", "kind": "Widget", "shortNames": ["wd"]},
+            "versions": [version | new, version | old],
+        },
+    }
+
+
+async def test_a_kind_that_somebody_defines_is_served_like_any_other_until_its_definition_goes(
+    registry: Registry, scheme: Scheme
+) -> None:
+    own = scheme.copy()
+    registry = Registry(registry.store, own, lambda: NOW, lambda: "uid")
+    async with Server(make_app(registry, own, clock_ms=lambda: NOW)) as server, ClientSession(server.url) as client:
+        assert (await client.post(DEFINITIONS, json=definition())).status == 201
+        listed = await (await client.get("/apis/example.com/v1")).json()
+        assert [resource["name"] for resource in listed["resources"]] == ["widgets", "widgets/status"]
+        listed = await (await client.get("/apis/example.com/v1beta1")).json()
+        assert [resource["name"] for resource in listed["resources"]] == ["widgets"]
+        path = "/apis/example.com/v1/namespaces/default/widgets"
+        widget = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}, "spec": {"size": 3}}
+        assert (await client.post(path, json=widget)).status == 201
+        table = await client.get(path, headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"})
+        assert (await table.json())["rows"][0]["cells"] == ["w", 3]
+        old = await client.get(path.replace("v1", "v1beta1") + "/w")
+        assert old.headers.getall("Warning") == ['299 - "use v1"']
+        assert (await old.json())["apiVersion"] == "example.com/v1beta1"
+        absent = await client.get(path.replace("v1", "v1beta1") + "/none")
+        assert (absent.status, absent.headers.getall("Warning")) == (404, ['299 - "use v1"'])
+        document = await (await client.get("/openapi/v3/apis/example.com/v1")).json()
+        assert "com.example.v1.Widget" in document["components"]["schemas"]
+        assert (await client.delete(f"{DEFINITIONS}/widgets.example.com")).status == 200
+        assert (await client.get(path)).status == 404
+        assert (await client.get("/apis/example.com/v1")).status == 404

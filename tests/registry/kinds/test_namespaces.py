@@ -14,7 +14,6 @@ def new() -> dict:
 
 def test_a_new_namespace_is_active_and_held() -> None:
     made = new()
-    assert made["metadata"]["labels"] == {"x": "y", "kubernetes.io/metadata.name": "a"}
     assert (made["spec"], made["status"]) == ({"finalizers": ["kubernetes"]}, {"phase": "Active"})
     assert namespaces.held(made)
 
@@ -25,11 +24,10 @@ def test_the_finalizer_is_there_once() -> None:
     assert made["spec"]["finalizers"] == ["kubernetes", "x/y"]
 
 
-def test_an_update_changes_neither_its_finalizers_nor_the_label_of_its_name() -> None:
+def test_an_update_does_not_change_its_finalizers() -> None:
     changed = {"metadata": {"name": "a"}, "spec": {"finalizers": []}}
     namespaces.on_update(changed, new())
     assert changed["spec"] == {"finalizers": ["kubernetes"]}
-    assert changed["metadata"]["labels"] == {"kubernetes.io/metadata.name": "a"}
 
 
 def test_its_end_is_a_phase() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kumi.api.columns.cells import NONE, UNKNOWN, condition, duration, joined, pairs
+from kumi.api.columns.cells import NONE, UNKNOWN, age, condition, duration, images, joined, pairs, selected
 from kumi.api.meta import parse_time
 from kumi.api.scheme import AGE, Column
 from kumi.api.wire import JsonObject
@@ -64,6 +64,36 @@ JOB = (
     _containers("name"),
     _containers("image"),
     Column("Selector", priority=1, cell=_selector),
+)
+
+
+def _cron_template(cron_job: JsonObject) -> JsonObject:
+    template: JsonObject = ((cron_job.get("spec") or {}).get("jobTemplate") or {}).get("spec") or {}
+    return template
+
+
+def _last(cron_job: JsonObject, now_ms: int) -> str:
+    last = (cron_job.get("status") or {}).get("lastScheduleTime")
+    return age(last, now_ms) if last else NONE
+
+
+def _cron_images(key: str) -> Column:
+    def cell(cron_job: JsonObject, _now_ms: int) -> str:
+        return images(_cron_template(cron_job).get("template") or {}, key)
+
+    return Column("Containers" if key == "name" else "Images", priority=1, cell=cell)
+
+
+CRON_JOB = (
+    Column("Schedule", ".spec.schedule"),
+    Column("Timezone", cell=lambda c, _now_ms: str((c.get("spec") or {}).get("timeZone") or NONE)),
+    Column("Suspend", cell=lambda c, _now_ms: "True" if (c.get("spec") or {}).get("suspend") else "False"),
+    Column("Active", type="integer", cell=lambda c, _now_ms: len((c.get("status") or {}).get("active") or ())),
+    Column("Last Schedule", cell=_last),
+    AGE,
+    _cron_images("name"),
+    _cron_images("image"),
+    Column("Selector", priority=1, cell=lambda c, _now_ms: selected(_cron_template(c).get("selector"))),
 )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kumi.api.meta import parse_time
+from kumi.api.meta import parse_time, selector_text
+from kumi.api.scheme import Cell
 from kumi.api.wire import JsonObject
 
 NONE = "<none>"
@@ -60,3 +61,18 @@ def pairs(labels: JsonObject | None) -> str:
 def joined(words: Iterable[object]) -> str:
     """Words with commas between, or `<none>`."""
     return ",".join(str(w) for w in words) or NONE
+
+
+def count(field: str) -> Cell:
+    """A number of the status; 0 where it says nothing."""
+    return lambda obj, _now_ms: (obj.get("status") or {}).get(field) or 0
+
+
+def selected(selector: JsonObject | None) -> str:
+    """A label selector, or `<none>`."""
+    return selector_text(selector) or NONE
+
+
+def images(template: JsonObject, key: str) -> str:
+    """Names or images (`key`) of a pod template's containers."""
+    return joined(c.get(key, "") for c in (template.get("spec") or {}).get("containers") or ())

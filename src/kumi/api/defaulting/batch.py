@@ -1,4 +1,4 @@
-"""Defaults of Job.
+"""Defaults of Job and CronJob.
 
     neither parallelism nor completions     one of each
     completions only                        parallelism 1
@@ -29,3 +29,14 @@ def default_job(job: JsonObject) -> None:
     spec.setdefault("suspend", False)
     spec.setdefault("podReplacementPolicy", "TerminatingOrFailed" if spec.get("podFailurePolicy") is None else "Failed")
     default_template(spec.setdefault("template", {}))
+
+
+def default_cron_job(cron_job: JsonObject) -> None:
+    """Jobs side by side, three good ones and a bad one kept; each job is completed when it is made."""
+    spec = cron_job.setdefault("spec", {})
+    if not spec.get("concurrencyPolicy"):
+        spec["concurrencyPolicy"] = "Allow"
+    spec.setdefault("suspend", False)
+    spec.setdefault("successfulJobsHistoryLimit", 3)
+    spec.setdefault("failedJobsHistoryLimit", 1)
+    default_template(spec.setdefault("jobTemplate", {}).setdefault("spec", {}).setdefault("template", {}))

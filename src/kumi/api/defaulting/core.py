@@ -1,4 +1,4 @@
-"""Defaults of the core group's other kinds: Service, Secret, Endpoints.
+"""Defaults of the core group's other kinds: Namespace, Service, Secret, Endpoints.
 
 Source     Kubernetes: API reference of each kind.
 Not here   cluster addresses of services, finalizers of namespaces: what creation adds (kumi.registry).
@@ -9,6 +9,15 @@ from __future__ import annotations
 import base64
 
 from kumi.api.wire import JsonObject
+
+NAME_LABEL = "kubernetes.io/metadata.name"
+
+
+def default_namespace(namespace: JsonObject) -> None:
+    """The label of its name."""
+    metadata = namespace["metadata"]
+    if metadata.get("name"):
+        metadata["labels"] = {**(metadata.get("labels") or {}), NAME_LABEL: metadata["name"]}
 
 
 def default_service(service: JsonObject) -> None:

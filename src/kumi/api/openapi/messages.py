@@ -12,15 +12,15 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import orjson
 
-Form: TypeAlias = Literal["", "unless zero", "list", "map"]
+Form: TypeAlias = Literal["", "by value", "unless zero", "list", "map"]
 
 
 class MessageField(NamedTuple):
     """One field. `name` is the one in JSON; "" says that the fields of the part stand among those of the whole.
 
     `type` is another message, or: text, bool, int32, int64, bytes, quantity, `int or text`, time, `micro time`, `fields`
-    (which fields a manager owns, as JSON). `form` says whether it is one value, one that JSON leaves out when it is zero,
-    a list, or a map from text."""
+    (which fields a manager owns, as JSON). `form` says whether it is one value that may be absent, one that its object always
+    has, one that JSON leaves out when it is zero, a list, or a map from text."""
 
     name: str
     type: str

@@ -6,7 +6,7 @@ Source     Kubernetes: API reference of each kind.
 from __future__ import annotations
 
 import base64
-import binascii
+import json
 
 from kumi.api.errors import FieldError
 from kumi.api.validation.metadata import with_metadata
@@ -17,6 +17,12 @@ from kumi.api.wire import JsonObject
 
 LARGEST = 1024 * 1024
 """bytes of a ConfigMap's or Secret's data"""
+_ACCOUNT, _SSH, _BASIC = "kubernetes.io/service-account.name", "ssh-privatekey", ("username", "password")
+_JSON = {
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/dockercfg": (".dockercfg",),
+}
+_PROMISED = {**_JSON, "kubernetes.io/tls": ("tls.crt", "tls.key")}
 _PORTS = range(1, 65536)
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -47,24 +53,40 @@ def _data(new: JsonObject, old: JsonObject | None, fields: tuple[str, ...]) -> l
 
 
 def _config_map(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
-    return _data(new, old, ("data", "binaryData")) + _base64(new.get("binaryData"), "binaryData")
+    return _data(new, old, ("data", "binaryData"))
 
 
 def _secret(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
-    errors = _data(new, old, ("data",)) + _base64(new.get("data"), "data")
+    errors = _data(new, old, ("data",)) + _secret_type(new)
     if old is not None:
         errors += immutable("type", new.get("type"), old.get("type"))
     return errors
 
 
-def _base64(data: JsonObject | None, path: str) -> list[FieldError]:
-    errors = []
-    for key, value in (data or {}).items():
-        try:
-            base64.b64decode(value, validate=True)
-        except (binascii.Error, ValueError):
-            errors.append(FieldError(f"{path}[{key}]", "must be base64", value="<value>"))
+def _secret_type(secret: JsonObject) -> list[FieldError]:
+    """What a type promises to those who read its secrets."""
+    type_, data = secret.get("type"), secret.get("data") or {}
+    if type_ == "kubernetes.io/service-account-token":
+        annotations = secret["metadata"].get("annotations") or {}
+        return [] if annotations.get(_ACCOUNT) else [required(f"metadata.annotations[{_ACCOUNT}]")]
+    if type_ == "kubernetes.io/basic-auth":
+        missing = [] if any(key in data for key in _BASIC) else _BASIC
+        return [required(f"data[{key}]") for key in missing]
+    if type_ == "kubernetes.io/ssh-auth":
+        return [] if data.get(_SSH) else [required(f"data[{_SSH}]")]
+    errors = [required(f"data[{key}]") for key in _PROMISED.get(type_ or "", ()) if key not in data]
+    for key in _JSON.get(type_ or "", ()):
+        if key in data and not _is_json(data[key]):
+            errors.append(FieldError(f"data[{key}]", "invalid character", value="<secret contents redacted>"))
     return errors
+
+
+def _is_json(encoded: str) -> bool:
+    try:
+        json.loads(base64.b64decode(encoded))
+    except ValueError:
+        return False
+    return True
 
 
 def _node(new: JsonObject, _old: JsonObject | None) -> list[FieldError]:

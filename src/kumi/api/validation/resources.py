@@ -11,6 +11,7 @@ from kumi.api.validation.names import qualified
 from kumi.api.wire import JsonObject
 
 _WHOLE = 10**9
+_STANDARD = ("cpu", "memory", "ephemeral-storage")
 
 
 def amounts(written: JsonObject, path: str) -> tuple[dict[str, int], list[FieldError]]:
@@ -38,20 +39,29 @@ def requirements(resources: JsonObject | None, path: str) -> list[FieldError]:
     limits, more = amounts((resources or {}).get("limits") or {}, f"{path}.limits")
     errors += more
     for name, amount in requests.items():
-        here, device = f"{path}.requests[{name}]", is_device(name)
-        limit = limits.get(name)
+        device, limit = is_device(name), limits.get(name)
         if device and limit is None:
             errors.append(FieldError(f"{path}.limits", f"a limit must be set for {name}", "FieldValueRequired"))
         elif limit is not None and (amount > limit or (device and amount != limit)):
             word = "equal to" if device else "less than or equal to"
             shown = (resources or {})["requests"][name]
-            errors.append(FieldError(here, f"must be {word} {name} limit of {resources['limits'][name]}", value=shown))  # type: ignore[index]
+            detail = f"must be {word} {name} limit of {resources['limits'][name]}"  # type: ignore[index]
+            errors.append(FieldError(f"{path}.requests", detail, value=str(shown)))
     for part, known in (("requests", requests), ("limits", limits)):
         for name, amount in known.items():
-            if (is_device(name) or name == "pods") and amount % _WHOLE:
+            here = f"{path}.{part}[{name}]"
+            if not is_known(name):
+                errors.append(FieldError(here, "must be a standard resource type or fully qualified", value=name))
+                errors.append(FieldError(here, "must be a standard resource for containers", value=name))
+            if is_device(name) and amount % _WHOLE:
                 shown = (resources or {})[part][name]
-                errors.append(FieldError(f"{path}.{part}[{name}]", "must be an integer", value=str(shown)))
+                errors.append(FieldError(here, "must be an integer", value=str(shown)))
     return errors
+
+
+def is_known(name: str) -> bool:
+    """Whether containers may ask for it: cpu, memory, ephemeral storage, huge pages, and what has a domain."""
+    return "/" in name or name in _STANDARD or name.startswith("hugepages-")
 
 
 def is_device(name: str) -> bool:

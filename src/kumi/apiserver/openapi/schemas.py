@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kumi.api.openapi.definitions import PREFIX, definitions
+from kumi.api.reviews import REVIEWS
 from kumi.api.schema import META
 from kumi.api.scheme import Kind
 from kumi.api.shapes import definition_name, definitions_of
@@ -19,6 +20,7 @@ SUBRESOURCE_SCHEMAS = {
     "scale": "io.k8s.api.autoscaling.v1.Scale",
     "binding": "io.k8s.api.core.v1.Binding",
     "eviction": "io.k8s.api.policy.v1.Eviction",
+    "token": "io.k8s.api.authentication.v1.TokenRequest",
 }
 
 
@@ -38,9 +40,11 @@ def schemas(kinds: Iterable[Kind], version: str) -> dict[str, JsonObject]:
     wanted = list(ALWAYS)
     for kind in kinds:
         known |= definitions_of(kind, version)
-        known.setdefault(list_name(kind, version), _list_schema(kind, version))
-        wanted += [definition_name(kind, version), list_name(kind, version)]
-        wanted += [SUBRESOURCE_SCHEMAS[s] for s in kind.subresources if s in SUBRESOURCE_SCHEMAS]
+        wanted.append(definition_name(kind, version))
+        if kind not in REVIEWS:
+            known.setdefault(list_name(kind, version), _list_schema(kind, version))
+            wanted.append(list_name(kind, version))
+        wanted += [SUBRESOURCE_SCHEMAS[s] for s in kind.subresources_in(version) if s in SUBRESOURCE_SCHEMAS]
     found: dict[str, JsonObject] = {}
     while wanted:
         name = wanted.pop()

@@ -82,7 +82,7 @@ def write_options(query: Mapping[str, str], operation: str, user_agent: str, med
     return WriteOptions(
         dry_run=dry_run,
         field_validation=cast(FieldValidation, validation),
-        field_manager=manager or user_agent.partition("/")[0][:MANAGER_AT_MOST],
+        field_manager=manager or "".join(filter(str.isprintable, user_agent.partition("/")[0]))[:MANAGER_AT_MOST],
         force=force and boolean(query, "force"),
     )
 

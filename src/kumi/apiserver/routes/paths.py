@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
 
+from kumi.api.reviews import REVIEWS
 from kumi.api.scheme import Kind, Scheme
 from kumi.apiserver.errors import method_not_allowed, no_such_resource
 from kumi.registry.requests import Target
@@ -28,10 +29,25 @@ SUBRESOURCE_VERBS: dict[str, tuple[Verb, ...]] = {
     "scale": ("get", "patch", "update"),
     "finalize": ("update",),
     "log": ("get",),
+    "exec": ("create", "get"),
     "binding": ("create",),
     "eviction": ("create",),
+    "token": ("create",),
+    "attach": ("create", "get"),
+    "portforward": ("create", "get"),
+    "proxy": ("create", "delete", "get", "patch", "update"),
+    "resize": ("get", "patch", "update"),
+    "ephemeralcontainers": ("get", "patch", "update"),
 }
+UNTOLD: dict[str, tuple[Verb, ...]] = {"finalize": ("patch",)}
+"""verbs that work too, but that Kubernetes doesn't have: discovery is silent about them"""
 OBJECT_VERBS: tuple[Verb, ...] = ("get", "update", "patch", "delete")
+CUSTOM_VERBS: tuple[Verb, ...] = (
+    "delete", "deletecollection", "get", "list", "patch", "create", "update", "watch",
+)  # fmt: skip
+"""the verbs of custom kinds, in the order in which Kubernetes lists them"""
+ANSWERED = {(kind.group, kind.plural): kind for kind in REVIEWS}
+"""kinds that are answered and never stored"""
 METHODS: dict[str, Verb] = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "POST": "create"}
 
 
@@ -46,45 +62,57 @@ class Call:
 
 def resolve(scheme: Scheme, method: str, raw_path: str, *, watch: bool) -> Call:
     """The call of a request. `raw_path` is still percent-encoded; `watch` is the query's. ApiError 404, 405."""
-    group, version, rest = _split(raw_path)
+    group, version, rest = split(raw_path)
     old_watch = rest[:1] == ["watch"]
     if old_watch:
         rest = rest[1:]
-    namespace, plural, name, subresource = _parts(rest)
-    kind = scheme.find_plural(group, plural)
+    namespace, plural, name, subresource = parts(rest)
+    kind = scheme.find_plural(group, plural) or ANSWERED.get((group, plural))
     if kind is None or version not in kind.versions:
         raise no_such_resource()
     _check_scope(kind, namespace, name, method)
     target = Target(kind, namespace, name, version, subresource)
     if subresource:
-        return Call(_subresource_verb(kind, subresource, method), target)
+        if old_watch:
+            raise no_such_resource()
+        return Call(_subresource_verb(kind, version, subresource, method), target)
     if old_watch:
         if method != "GET":
             raise method_not_allowed()
         return Call("watch", Target(kind, namespace, "", version), one=name)
     if name:
-        return Call(_object_verb(method), target)
+        return Call(_object_verb(kind, method), target)
     return Call(_collection_verb(kind, namespace, method, watch=watch), target)
 
 
 def collection_verbs(kind: Kind) -> tuple[Verb, ...]:
     """The verbs on all objects of a kind."""
+    if kind in REVIEWS:
+        return ("create",)
     if not kind.group and kind.plural == "namespaces":
         return ("create", "list", "watch")  # a namespace goes one at a time: its contents go with it
     return ("create", "deletecollection", "list", "watch")
 
 
+def object_verbs(kind: Kind) -> tuple[Verb, ...]:
+    """The verbs on one object of a kind."""
+    return () if kind in REVIEWS else OBJECT_VERBS
+
+
 def verbs_of(kind: Kind) -> list[str]:
     """All verbs of a kind, as discovery shows them."""
-    return sorted((*OBJECT_VERBS, *collection_verbs(kind)))
+    if kind.custom:
+        return list(CUSTOM_VERBS)
+    return sorted((*object_verbs(kind), *collection_verbs(kind)))
 
 
-def subresources_of(kind: Kind) -> tuple[str, ...]:
-    """The subresources of a kind that are known here."""
-    return tuple(s for s in kind.subresources if s in SUBRESOURCE_VERBS)
+def subresources_of(kind: Kind, version: str = "") -> tuple[str, ...]:
+    """The subresources of a kind in a served version that are known here."""
+    return tuple(s for s in kind.subresources_in(version) if s in SUBRESOURCE_VERBS)
 
 
-def _split(raw_path: str) -> tuple[str, str, list[str]]:
+def split(raw_path: str) -> tuple[str, str, list[str]]:
+    """Group, version and the rest of the path of a resource. ApiError 404 for any other path."""
     try:
         segments = [unquote(part, errors="strict") for part in raw_path.strip("/").split("/")]
     except UnicodeDecodeError:
@@ -96,8 +124,8 @@ def _split(raw_path: str) -> tuple[str, str, list[str]]:
     raise no_such_resource()
 
 
-def _parts(rest: list[str]) -> tuple[str, str, str, str]:
-    """namespace, plural, name, subresource."""
+def parts(rest: list[str]) -> tuple[str, str, str, str]:
+    """namespace, plural, name, subresource. ApiError 404."""
     if any(not part for part in rest):
         raise no_such_resource()
     if rest[:1] == ["namespaces"] and (len(rest) > 3 or (len(rest) == 3 and rest[2] not in NAMESPACE_SUBRESOURCES)):
@@ -120,14 +148,14 @@ def _check_scope(kind: Kind, namespace: str, name: str, method: str) -> None:
             raise method_not_allowed()
 
 
-def _subresource_verb(kind: Kind, subresource: str, method: str) -> Verb:
-    if subresource not in subresources_of(kind):
+def _subresource_verb(kind: Kind, version: str, subresource: str, method: str) -> Verb:
+    if subresource not in subresources_of(kind, version):
         raise no_such_resource()
-    return _allowed(METHODS.get(method), SUBRESOURCE_VERBS[subresource])
+    return _allowed(METHODS.get(method), (*SUBRESOURCE_VERBS[subresource], *UNTOLD.get(subresource, ())))
 
 
-def _object_verb(method: str) -> Verb:
-    return _allowed(METHODS.get(method), OBJECT_VERBS)
+def _object_verb(kind: Kind, method: str) -> Verb:
+    return _allowed(METHODS.get(method), object_verbs(kind))
 
 
 def _collection_verb(kind: Kind, namespace: str, method: str, *, watch: bool) -> Verb:

@@ -11,12 +11,15 @@ from dataclasses import replace
 from aiohttp import web
 
 from kumi.api.fields import strict_refusal
+from kumi.api.openapi.messages import message_of
+from kumi.api.reviews import REVIEWS
 from kumi.api.scheme import Scheme
 from kumi.api.wire import JsonObject
 from kumi.apiserver import bodies
+from kumi.apiserver.authentication import USER
 from kumi.apiserver.negotiate import negotiate
-from kumi.apiserver.responses import answer
-from kumi.apiserver.routes import logs, watches
+from kumi.apiserver.responses import answer, warning_headers
+from kumi.apiserver.routes import commands, logs, unsupported, watches
 from kumi.apiserver.routes.forms import Forms
 from kumi.apiserver.routes.options import (
     delete_options,
@@ -27,14 +30,24 @@ from kumi.apiserver.routes.options import (
     write_options,
 )
 from kumi.apiserver.routes.paths import Call, Verb, resolve
+from kumi.apiserver.routes.reviews import Reviews
 from kumi.apiserver.routes.streams import Streams
 from kumi.apiserver.routes.writes import Writes
 from kumi.registry.registry import Registry
 from kumi.registry.requests import WriteOptions
-from kumi.runtime.streams import LogSource
+from kumi.runtime.streams import ExecSource, LogSource
 
-BODY_KINDS = {"binding": "Binding", "eviction": "Eviction", "scale": "Scale"}
+BODY_KINDS = {"binding": "Binding", "eviction": "Eviction", "scale": "Scale", "token": "TokenRequest"}
 """subresource -> the kind of what is sent to it, where it isn't the object's own"""
+
+
+async def warn_of_deprecation(request: web.Request, response: web.StreamResponse) -> None:
+    """Adds what callers of a version are warned of, whatever the answer is (a signal of the application)."""
+    call = request.get(CALL)
+    text = call.target.kind.deprecation(call.target.version) if call is not None else ""
+    for header in warning_headers([text] if text else []):
+        response.headers.add("Warning", header)
+
 
 CALL = web.RequestKey("call", Call)
 """where a request keeps what it asks for"""
@@ -43,7 +56,7 @@ CALL = web.RequestKey("call", Call)
 class Verbs:
     """Answers every request for objects."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what verbs need
         self,
         registry: Registry,
         scheme: Scheme,
@@ -51,7 +64,12 @@ class Verbs:
         writes: Writes,
         logs: LogSource | None,
         clock_ms: Callable[[], int],
+        *,
+        reviews: Reviews,
+        execs: ExecSource | None = None,
     ) -> None:
+        self._execs = execs
+        self._reviews = reviews
         self._registry, self._scheme, self._streams = registry, scheme, streams
         self._writes, self._logs, self._clock_ms = writes, logs, clock_ms
         self._handlers: dict[Verb, Callable[[web.Request, Call], Awaitable[web.StreamResponse]]] = {
@@ -70,6 +88,7 @@ class Verbs:
         raw_path = request.rel_url.raw_path
         call = resolve(self._scheme, request.method, raw_path, watch=wants_watch(request.query))
         request[CALL] = call
+        unsupported.refuse(call)
         return await self._handlers[call.verb](request, call)
 
     def _forms(self, request: web.Request, call: Call) -> Forms:
@@ -80,6 +99,8 @@ class Verbs:
     async def _get(self, request: web.Request, call: Call) -> web.StreamResponse:
         if call.target.subresource == "log":
             return await self._log(request, call)
+        if call.target.subresource == "exec":
+            return await self._exec(request, call)
         forms = self._forms(request, call)
         found = await self._registry.get(call.target)
         return await answer(request, forms.one(found), media_type=forms.media_type)
@@ -98,10 +119,16 @@ class Verbs:
         )
 
     async def _create(self, request: web.Request, call: Call) -> web.StreamResponse:
+        if call.target.subresource == "exec":
+            return await self._exec(request, call)
         forms = self._forms(request, call)
         options = write_options(request.query, "Create", request.headers.get("User-Agent", ""))
+        options.user = request.get(USER)
         body = await _sent(request, call, options)
-        found = await self._writes.finish(self._registry.create(call.target, body, options))
+        if call.target.kind in REVIEWS:
+            found = self._reviews.answer(options.user, call.target, body, options)
+        else:
+            found = await self._writes.finish(self._registry.create(call.target, body, options))
         return await answer(
             request, forms.one(found), status=201, media_type=forms.media_type, warnings=options.warnings
         )
@@ -109,26 +136,28 @@ class Verbs:
     async def _update(self, request: web.Request, call: Call) -> web.StreamResponse:
         forms = self._forms(request, call)
         options = write_options(request.query, "Update", request.headers.get("User-Agent", ""))
+        options.user = request.get(USER)
         body = await _sent(request, call, options)
         found = await self._writes.finish(self._registry.update(call.target, body, options))
-        return await answer(request, forms.one(found), media_type=forms.media_type, warnings=options.warnings)
+        return await _written(request, forms, found, options)
 
     async def _patch(self, request: web.Request, call: Call) -> web.StreamResponse:
         forms = self._forms(request, call)
         media_type, body = await bodies.read_patch(request, call.target.kind)
         options = write_options(request.query, "Patch", request.headers.get("User-Agent", ""), media_type)
+        options.user = request.get(USER)
         found = await self._writes.finish(self._registry.patch(call.target, media_type, body, options))
-        return await answer(request, forms.one(found), media_type=forms.media_type, warnings=options.warnings)
+        return await _written(request, forms, found, options)
 
     async def _delete(self, request: web.Request, call: Call) -> web.StreamResponse:
         forms = self._forms(request, call)
-        options = delete_options(request.query, await bodies.read_options(request))
+        options = replace(delete_options(request.query, await bodies.read_options(request)), user=request.get(USER))
         found = await self._writes.finish(self._registry.delete(call.target, options))
         return await answer(request, forms.one(found), media_type=forms.media_type)
 
     async def _delete_collection(self, request: web.Request, call: Call) -> web.StreamResponse:
         forms = self._forms(request, call)
-        options = delete_options(request.query, await bodies.read_options(request))
+        options = replace(delete_options(request.query, await bodies.read_options(request)), user=request.get(USER))
         page = await self._writes.finish(
             self._registry.delete_collection(call.target, list_options(request.query), options)
         )
@@ -141,11 +170,25 @@ class Verbs:
         options = logs.log_options(request.query, pod, self._clock_ms())
         return await logs.stream(request, self._logs, pod, options, self._streams)
 
+    async def _exec(self, request: web.Request, call: Call) -> web.StreamResponse:
+        pod = await self._registry.get(replace(call.target, subresource=""))
+        if self._execs is None:
+            raise commands.unavailable()
+        return await commands.run(request, self._execs, pod, self._streams)
+
+
+async def _written(request: web.Request, forms: Forms, found: JsonObject, options: WriteOptions) -> web.StreamResponse:
+    """The answer to an update or a patch: either may have created the object."""
+    status = 201 if options.created else 200
+    return await answer(
+        request, forms.one(found), status=status, media_type=forms.media_type, warnings=options.warnings
+    )
+
 
 async def _sent(request: web.Request, call: Call, options: WriteOptions) -> JsonObject:
     """The object of a create or an update. ApiError 400, also for repeated fields where validation is strict."""
     kind = call.target.kind
-    accepted = bodies.OBJECT_TYPES if kind.custom else bodies.BUILT_IN_TYPES
+    accepted = bodies.BUILT_IN_TYPES if message_of(kind.api_version, kind.kind) else bodies.OBJECT_TYPES
     body = await bodies.read_object(request, BODY_KINDS.get(call.target.subresource, kind.kind), accepted)
     if options.field_validation != "Ignore" and (repeated := await bodies.repeated_fields(request)):
         if options.field_validation == "Strict":

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from kumi.api.scheme import Kind
 from kumi.api.wire import JsonObject
-from kumi.registry.kinds import jobs, namespaces, pods, services
+from kumi.registry.kinds import definitions, jobs, namespaces, pods, services
 
 Step = Callable[[JsonObject], None]
 Compare = Callable[[JsonObject, JsonObject], None]
@@ -80,6 +80,9 @@ _OWN: dict[tuple[str, str], Lifecycle] = {
     ("", "ResourceQuota"): Lifecycle(answers_object=True),
     ("", "Event"): Lifecycle(upserts=True),
     ("", "Endpoints"): Lifecycle(upserts=True),
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): Lifecycle(
+        counts_generation=True, conditional=True, marked=definitions.marked, held=definitions.held
+    ),
     ("autoscaling", "HorizontalPodAutoscaler"): PLAIN,
     ("batch", "Job"): Lifecycle(on_create=jobs.on_create, counts_generation=True, orphans=True),
     ("coordination.k8s.io", "Lease"): Lifecycle(upserts=True, conditional=True),

@@ -13,21 +13,18 @@ from __future__ import annotations
 from kumi.api.wire import JsonObject
 
 FINALIZER = "kubernetes"
-NAME_LABEL = "kubernetes.io/metadata.name"
 PROTECTED = ("default", "kube-public", "kube-system")
 
 
 def on_create(namespace: JsonObject) -> None:
-    """Active, with its finalizer and the label of its name."""
-    _label(namespace)
+    """Active, with its finalizer."""
     namespace["status"] = {"phase": "Active"}
     finalizers = (namespace.get("spec") or {}).get("finalizers") or []
     namespace["spec"] = {"finalizers": [*finalizers, *([] if FINALIZER in finalizers else [FINALIZER])]}
 
 
 def on_update(new: JsonObject, old: JsonObject) -> None:
-    """Its own finalizers change through `finalize` only; the label of its name stays."""
-    _label(new)
+    """Its own finalizers change through `finalize` only."""
     finalizers = (old.get("spec") or {}).get("finalizers")
     new["spec"] = {**(new.get("spec") or {}), "finalizers": list(finalizers or [])}
     if not finalizers:
@@ -48,8 +45,3 @@ def terminate(namespace: JsonObject) -> None:
 def held(namespace: JsonObject) -> bool:
     """Whether its own finalizers keep it."""
     return bool((namespace.get("spec") or {}).get("finalizers"))
-
-
-def _label(namespace: JsonObject) -> None:
-    metadata = namespace["metadata"]
-    metadata["labels"] = {**(metadata.get("labels") or {}), NAME_LABEL: metadata["name"]}

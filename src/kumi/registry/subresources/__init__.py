@@ -4,6 +4,7 @@ status                    the object, of which only the status is taken (kumi.re
 scale                     an autoscaling/v1 Scale: get, update, patch
 binding (of a pod)        create: puts the pod on a node, once
 eviction (of a pod)       create: deletes the pod, if nothing guards it
+token (of an account)     create: a bearer token of a service account
 finalize (of a namespace) update, patch: the namespace's own finalizers
 """
 

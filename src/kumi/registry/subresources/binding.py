@@ -37,7 +37,7 @@ async def bind(
                 new["metadata"][key] = {**(new["metadata"].get(key) or {}), **extra}
         status = new.setdefault("status", {})
         others = [c for c in status.get("conditions") or () if c.get("type") != SCHEDULED]
-        scheduled = {"type": SCHEDULED, "status": "True", "lastTransitionTime": env.now()}
+        scheduled = {"type": SCHEDULED, "status": "True", "lastProbeTime": None, "lastTransitionTime": env.now()}
         status["conditions"] = [*others, scheduled]
         new["metadata"]["resourceVersion"] = ""
         return new

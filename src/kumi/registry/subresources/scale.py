@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kumi.api.errors import FieldError, bad_request
+from kumi.api.meta import selector_text
 from kumi.api.scheme import Kind, ScalePaths
 from kumi.api.wire import JsonObject
 from kumi.registry import metadata
@@ -26,11 +27,12 @@ PLAIN = ScalePaths(".spec.replicas", ".status.replicas")
 """Of kinds that say nothing else; their selector is the LabelSelector in `spec.selector`."""
 
 
-def read(kind: Kind, obj: JsonObject) -> JsonObject:
-    """The Scale of a stored object."""
-    paths, there = kind.scale or PLAIN, obj["metadata"]
+def read(kind: Kind, obj: JsonObject, version: str = "") -> JsonObject:
+    """The Scale of a stored object; `version` is the one that is spoken."""
+    scale, there = kind.scale_in(version), obj["metadata"]
+    paths = scale or PLAIN
     status: JsonObject = {"replicas": _at(obj, paths.status_replicas) or 0}
-    selector = _at(obj, paths.label_selector) if kind.scale else _selector_text(_at(obj, ".spec.selector"))
+    selector = _at(obj, paths.label_selector) if scale else selector_text(_at(obj, ".spec.selector"))
     if selector:
         status["selector"] = selector
     kept = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
@@ -48,25 +50,32 @@ async def change(
 ) -> JsonObject:
     """Sets the replicas that `asked` says of the present Scale; the new Scale. ApiError 400, 404, 409, 422."""
     kind = target.kind
-    path = (kind.scale or PLAIN).spec_replicas
+    path = (kind.scale_in(target.version) or PLAIN).spec_replicas
 
     def wanted(found: Found) -> JsonObject:
-        said = asked(read(kind, found.object))
+        said = asked(read(kind, found.object, target.version))
         new = found.copy()
-        _set(new, path, _replicas(target, said))
+        _set(new, path, replicas_of(target, said))
         revision = (said.get("metadata") or {}).get("resourceVersion", "")
         new["metadata"]["resourceVersion"] = revision
         return new
 
     def prepare(new: JsonObject, found: Found) -> list[FieldError]:
         errors = metadata.keep(new["metadata"], found.object["metadata"])
+        writing.noting(target, options)(new, found.object)
         count_generation(kind, new, found.object)
-        return errors if kind.validate is None else errors + kind.validate(new, found.object)
+        return errors + kind.wrong(target.version, new, found.object)
 
-    return read(kind, await writing.change(target, wanted, prepare, options))
+    return read(kind, await writing.change(target, wanted, prepare, options), target.version)
 
 
-def _replicas(target: Target, said: JsonObject) -> int:
+def put(kind: Kind, obj: JsonObject, replicas: int) -> None:
+    """Writes the replicas where the kind keeps them."""
+    _set(obj, (kind.scale or PLAIN).spec_replicas, replicas)
+
+
+def replicas_of(target: Target, said: JsonObject) -> int:
+    """The replicas that a Scale asks for. ApiError 400, 422."""
     if said.get("kind", "Scale") != "Scale":
         raise bad_request(f"the kind in the data ({said['kind']}) does not match the expected kind (Scale)")
     name = (said.get("metadata") or {}).get("name", target.name)
@@ -91,17 +100,3 @@ def _set(obj: JsonObject, path: str, value: int) -> None:
     for key in above:
         obj = obj.setdefault(key, {})
     obj[last] = value
-
-
-def _selector_text(selector: JsonObject | None) -> str:
-    """A LabelSelector as text."""
-    if not selector:
-        return ""
-    if "matchLabels" not in selector and "matchExpressions" not in selector:
-        return ",".join(f"{key}={value}" for key, value in sorted(selector.items()))
-    terms = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for term in selector.get("matchExpressions") or ():
-        key, values = term["key"], ",".join(sorted(term.get("values") or ()))
-        text = {"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": key}
-        terms.append(text.get(term["operator"], f"!{key}"))
-    return ",".join(terms)

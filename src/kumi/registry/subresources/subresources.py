@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from kumi.api.errors import ApiError
+from kumi.api.errors import ApiError, FieldError, conflict
 from kumi.api.scheme import Kind
 from kumi.api.wire import JsonObject
 from kumi.registry import incoming, metadata, versions
 from kumi.registry.deletion import Deleting
 from kumi.registry.environment import Environment
 from kumi.registry.kinds import namespaces
-from kumi.registry.objects import Found, clone
+from kumi.registry.objects import Found, clone, prefix_of
 from kumi.registry.patching import Patch
 from kumi.registry.requests import Target, WriteOptions
-from kumi.registry.subresources import binding, eviction, scale
+from kumi.registry.subresources import binding, eviction, scale, token
+from kumi.registry.subresources.token import TokenSigner
 from kumi.registry.writing import Wanted, Writing
 
 
 class Subresources:
     """The subresources with rules of their own."""
 
-    def __init__(self, env: Environment, writing: Writing, deleting: Deleting) -> None:
-        self._env, self._writing, self._deleting = env, writing, deleting
+    def __init__(
+        self, env: Environment, writing: Writing, deleting: Deleting, signer: TokenSigner | None = None
+    ) -> None:
+        self._env, self._writing, self._deleting, self._signer = env, writing, deleting, signer
 
     def read(self, target: Target, obj: JsonObject) -> JsonObject:
         """The scale of an object."""
-        return scale.read(target.kind, versions.to_stored(target.kind, target.version, obj))
+        return scale.read(target.kind, versions.to_stored(target.kind, target.version, obj), target.version)
 
     async def create(self, target: Target, body: JsonObject, options: WriteOptions) -> JsonObject:
         """A Status. ApiError 400, 404, 405, 409, 422, 429."""
         if target.subresource == "binding":
             return await binding.bind(self._env, self._writing, target, body, options)
         if target.subresource == "eviction":
-            return await eviction.evict(self._deleting, target, body, options)
+            return await eviction.evict(self._env, self._writing, self._deleting, target, body, options)
+        if target.subresource == "token":
+            return token.request(self._env, self._signer, target, body)
         raise not_allowed(target.kind)
 
     async def update(self, target: Target, body: JsonObject, options: WriteOptions) -> JsonObject:
@@ -50,7 +55,12 @@ class Subresources:
                 self._writing, target, lambda now: patch.applied(target.kind, now, scale.DEFINITION), options
             )
         if target.subresource == "finalize" and target.kind.kind == "Namespace":
-            return await self._finalize(target, lambda found: patch.applied(target.kind, found.copy()), options)
+
+            def emptied(found: Found) -> JsonObject:
+                self._check_empty(target, found.object)
+                return patch.applied(target.kind, found.copy())
+
+            return await self._finalize(target, emptied, options)
         raise not_allowed(target.kind)
 
     async def _finalize(self, target: Target, asked: Wanted, options: WriteOptions) -> JsonObject:
@@ -62,9 +72,23 @@ class Subresources:
             new["metadata"]["resourceVersion"] = said["metadata"].get("resourceVersion", "")
             return new
 
-        return await self._writing.change(
-            target, wanted, lambda new, found: metadata.keep(new["metadata"], found.object["metadata"]), options
-        )
+        note = self._writing.noting(target, options)
+
+        def prepare(new: JsonObject, found: Found) -> list[FieldError]:
+            note(new, found.object)
+            return metadata.keep(new["metadata"], found.object["metadata"])
+
+        return await self._writing.change(target, wanted, prepare, options)
+
+    def _check_empty(self, target: Target, old: JsonObject) -> None:
+        """ApiError 409: a patch, which is how Kumi's own emptier goes about it, lets a namespace go only when nothing is in it.
+
+        What the emptier sees may be behind. An update is Kubernetes' own way, and does as it is told."""
+        for kind in self._env.scheme if namespaces.held(old) else ():
+            if kind.namespaced and self._env.objects.page(prefix_of(kind, target.name), limit=1).entries:
+                raise conflict(
+                    target.kind.plural, target.name, why=f"the namespace is not empty: it has {kind.resource}"
+                )
 
 
 def not_allowed(kind: Kind) -> ApiError:
