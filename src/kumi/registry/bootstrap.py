@@ -38,9 +38,11 @@ async def bootstrap(registry: Registry) -> None:
             continue
         there = registry.find(Target(kind, name=obj["metadata"]["name"]))
         if there is None:
-            await registry.create(Target(kind), obj, WriteOptions())
+            await registry.create(Target(kind), obj, WriteOptions(field_manager="kumi"))
         elif group == GROUP and (lacking := _lacking(obj, there)):
-            await registry.patch(Target(kind, name=obj["metadata"]["name"]), MERGE_PATCH, lacking, WriteOptions())
+            await registry.patch(
+                Target(kind, name=obj["metadata"]["name"]), MERGE_PATCH, lacking, WriteOptions(field_manager="kumi")
+            )
 
 
 def _lacking(wanted: JsonObject, there: JsonObject) -> JsonObject:

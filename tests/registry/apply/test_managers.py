@@ -123,3 +123,10 @@ def test_only_times_may_differ() -> None:
 def test_a_manager_is_told_with_its_version_if_it_updates() -> None:
     assert str(Manager("m", "Apply", "v1")) == '"m"'
     assert str(Manager("m", "Update", "v1", "status")) == '"m" with subresource "status" using v1'
+
+
+@given(SETS, SETS)
+def test_an_entry_with_more_fields_has_both(own: frozenset[Path], more: frozenset[Path]) -> None:
+    grown = entry("m", *own).with_also(FieldSet.of(*more), "2027-01-01T00:00:00Z")
+    assert set(grown.fields.paths()) == own | more
+    assert (grown.manager, grown.time) == ("m", "2027-01-01T00:00:00Z")

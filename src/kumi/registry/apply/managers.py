@@ -61,6 +61,13 @@ class Entry(Struct, frozen=True, omit_defaults=True, rename="camel"):
             return self
         return self.manages.entry(left, self.time) if left else None
 
+    def with_also(self, fields: FieldSet, time: str) -> Entry:
+        """The same entry with these fields too, as of that time."""
+        own = self.fields
+        if not fields - own:
+            return msgspec.structs.replace(self, time=time)
+        return self.manages.entry(own | fields, time)
+
     def may_touch(self, fields: FieldSet) -> bool:
         """Whether it may have one of these fields; False is certain."""
         text = bytes(self.fields_v1)

@@ -28,7 +28,6 @@ from kumi.registry import versions
 from kumi.registry.apply.claims import SYSTEM
 from kumi.registry.apply.compare import Comparison, compare
 from kumi.registry.apply.elements import Unnameable
-from kumi.registry.apply.fieldset import FieldSet
 from kumi.registry.apply.managers import (
     UNKNOWN,
     Entries,
@@ -158,7 +157,7 @@ def _tracked(written: Written, entries: Entries, manager: Manager, now: str) -> 
     if own is None:
         raise KumiError(f"{manager.api_version} is not served")
     left: list[Entry] = []
-    mine = FieldSet()
+    mine: Entry | None = None
     for entry in entries:
         is_mine = manager.owns(entry)
         difference = own if is_mine else compared(entry.api_version)
@@ -168,9 +167,9 @@ def _tracked(written: Written, entries: Entries, manager: Manager, now: str) -> 
         if kept is None:
             continue
         if is_mine and own.changed:
-            mine = kept.fields
+            mine = kept
         else:
             left.append(kept)
     if own.changed:
-        left.append(manager.entry(mine | own.changed, now))
+        left.append(manager.entry(own.changed, now) if mine is None else mine.with_also(own.changed, now))
     return ordered(left)
