@@ -90,6 +90,14 @@ def test_nothing_is_said_twice_and_time_is_no_news() -> None:
     assert held(cluster) == {}
 
 
+def test_an_attempt_that_meets_the_same_is_no_news() -> None:
+    cluster = Cluster.drawn("n1 | A A")
+    cluster.submit("B", 2)
+    held(cluster)
+    cluster.put(replace(cluster.state.catalog.cluster_queues["cq"], cohort="later"))
+    assert held(cluster) == {}
+
+
 def test_other_numbers_are_news() -> None:
     cluster = Cluster.drawn("n1 | A A B C")
     cluster.submit("D", 4)

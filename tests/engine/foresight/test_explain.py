@@ -65,6 +65,17 @@ def test_position_and_amounts_are_those_of_now() -> None:
     assert [h.workload for h in record.holders] == ["ns/a"]
 
 
+def test_asking_brings_nobody_back_though_something_could_help() -> None:
+    cluster = Cluster.drawn("n1 | A A")
+    cluster.submit("B", 2)
+    cluster.submit("C", 1, requeue_at_ms=5)
+    cluster.run()
+    cluster.finish("A")
+    before = picture(cluster.state)
+    assert explain(cluster.state, "ns/b", 9) is None
+    assert picture(cluster.state) == before
+
+
 def test_behind_a_strict_head_the_noes_of_its_own_attempt_are_told_as_well() -> None:
     cluster = Cluster.drawn("n1 | A A .", strategy=Strategy.STRICT)
     cluster.submit("B", 2)
