@@ -3,8 +3,12 @@
     start       `kumi up` to the first answered request, against an interpreter that imports the same libraries
     first       `kubectl apply` of a job to its first process, against `kubectl apply` of a ConfigMap
     thousand    1,000 one-second jobs of one pod through one queue on a node of 64 cpu, against the ideal
+    writes      create, get and patch of 3 KB objects, 1 and 32 clients, against a bare SQLite that commits the same
+    list        10,000 pods, against decoding the answer
+    watch       200 watches of 500 writes a second: delays
+    many        100,000 objects of 3 KB: memory, and a cold start with them, against a start with none
 
-Usage: run.py [start] [first] [thousand] [--rounds N] [--jobs N]; all three without a name.
+Usage: run.py [NAME ...] [--rounds N] [--jobs N] [--objects N]; all of them without a name.
 """
 
 from __future__ import annotations
@@ -20,10 +24,11 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import plane
 import psutil
 
 KUMI = Path(sys.executable).with_name("kumi")
@@ -59,12 +64,9 @@ def job(name: str, command: list[str]) -> dict[str, object]:
 @contextmanager
 def cluster(*options: str) -> Iterator[Path]:
     """A cluster in a folder of its own, stopped at the end."""
-    with tempfile.TemporaryDirectory(prefix="kumi-bench-", ignore_cleanup_errors=True) as folder:
-        subprocess.run([KUMI, "up", "--detach", "--data-dir", folder, *options], check=True, stdout=subprocess.DEVNULL)
-        try:
-            yield Path(folder)
-        finally:
-            subprocess.run([KUMI, "down", "--data-dir", folder], check=True, stdout=subprocess.DEVNULL)
+    new = tempfile.TemporaryDirectory(prefix="kumi-bench-", ignore_cleanup_errors=True)
+    with new as folder, running(Path(folder), *options):
+        yield Path(folder)
 
 
 def seconds(command: list[str | Path], **options: object) -> float:
@@ -81,10 +83,11 @@ def show(name: str, values: list[float]) -> float:
     return middle
 
 
-def first_answer(folder: Path) -> float:
-    """Seconds from starting `kumi up` in an empty folder to its first answered request."""
+def first_answer(folder: Path, *options: str) -> float:
+    """Seconds from starting `kumi up` to its first answered request."""
+    (folder / "kubeconfig").unlink(missing_ok=True)
     begin = time.perf_counter()
-    with subprocess.Popen([KUMI, "up", "--data-dir", folder], stdout=subprocess.DEVNULL) as process:
+    with subprocess.Popen([KUMI, "up", "--data-dir", folder, *options], stdout=subprocess.DEVNULL) as process:
         context = ssl._create_unverified_context()
         while True:
             try:
@@ -186,24 +189,66 @@ def bench_thousand(count: int) -> None:
     print(f"  CPU of the server {cpu:.1f} s, {1000 * cpu / count:.1f} ms a job; {memory:.0f} MB")
 
 
+def bench_many(count: int, rounds: int) -> None:
+    """See the module."""
+    print(f"many: {count} ConfigMaps of 3 KB; a cold start: min, median, max")
+    with tempfile.TemporaryDirectory(prefix="kumi-bench-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        with running(folder, "--bare") as server:
+            plane.fill(server, count)
+            print(f"  memory after they were written {plane.memory_mb(server.process):.0f} MB")
+        loaded = [first_answer(folder, "--bare") for _ in range(rounds)]
+        with running(folder, "--bare") as server:
+            at_once = server.process.memory_info().rss / 1e6
+            print(f"  memory at the first answer {at_once:.0f} MB, at rest {plane.memory_mb(server.process):.0f} MB")
+    bare = []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+            bare.append(first_answer(Path(name), "--bare"))
+    ratio = show("kumi up --bare with them", loaded) / show("kumi up --bare with nothing", bare)
+    print(f"  ratio {ratio:.2f}")
+
+
+@contextmanager
+def running(folder: Path, *options: str) -> Iterator[plane.Plane]:
+    """A cluster in that folder, stopped at the end."""
+    subprocess.run([KUMI, "up", "--detach", "--data-dir", folder, *options], check=True, stdout=subprocess.DEVNULL)
+    try:
+        yield plane.Plane(folder)
+    finally:
+        subprocess.run([KUMI, "down", "--data-dir", folder], check=True, stdout=subprocess.DEVNULL)
+
+
+def bench_plane(bench: Callable[[plane.Plane], None]) -> None:
+    """One bench of a control plane of its own."""
+    with cluster("--bare") as folder:
+        bench(plane.Plane(folder))
+
+
 def main() -> None:
     """Runs what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", default=["start", "first", "thousand"], metavar="NAME")
+    parser.add_argument("names", nargs="*", metavar="NAME")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--jobs", type=int, default=1000)
+    parser.add_argument("--objects", type=int, default=100_000)
     arguments = parser.parse_args()
+    benches: dict[str, Callable[[], None]] = {
+        "start": lambda: bench_start(arguments.rounds),
+        "first": lambda: bench_first(arguments.rounds),
+        "thousand": lambda: bench_thousand(arguments.jobs),
+        "writes": lambda: bench_plane(plane.bench_writes),
+        "list": lambda: bench_plane(plane.bench_list),
+        "watch": lambda: bench_plane(plane.bench_watch),
+        "many": lambda: bench_many(arguments.objects, arguments.rounds),
+    }
+    for name in arguments.names:
+        if name not in benches:
+            parser.error(f"{name}: not one of {', '.join(benches)}")
     load = os.getloadavg()[0]
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores, load before the run {load:.1f}")
-    for name in arguments.names:
-        if name == "start":
-            bench_start(arguments.rounds)
-        elif name == "first":
-            bench_first(arguments.rounds)
-        elif name == "thousand":
-            bench_thousand(arguments.jobs)
-        else:
-            parser.error(f"{name}: not one of start, first, thousand")
+    for name in arguments.names or benches:
+        benches[name]()
 
 
 if __name__ == "__main__":

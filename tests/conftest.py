@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,8 +19,14 @@ from kumi.api.scheme import load
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
-from programs import find_kubectl
+from programs import find_bubblewrap, find_kubectl, has_user_namespaces
 
+FOUND_BY: dict[str, Callable[[], object]] = {
+    "kubectl": cache(find_kubectl),
+    "bubblewrap": cache(find_bubblewrap),
+    "user namespaces": cache(has_user_namespaces),
+}
+"""what is no Python package; asked once"""
 # An example's time says nothing on a shared machine; what CI found must be found again elsewhere.
 settings.register_profile("kumi", deadline=None, print_blob=True)
 settings.load_profile("kumi")
@@ -30,8 +37,8 @@ T = TypeVar("T")
 
 def missing(program: str) -> bool:
     """Whether a program that a test needs is not here."""
-    if program == "kubectl":
-        return find_kubectl() is None
+    if program in FOUND_BY:
+        return not FOUND_BY[program]()
     return importlib.util.find_spec(program) is None
 
 

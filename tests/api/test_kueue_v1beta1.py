@@ -118,6 +118,9 @@ WRITTEN: dict[str, st.SearchStrategy[JsonObject]] = {
     "ResourceFlavor": some(spec=some(nodeLabels=st.just({"a": "b"}))),
     "Topology": some(spec=some(levels=st.just([{"nodeLabel": "a"}]))),
     "WorkloadPriorityClass": some(value=st.integers(0, 9)),
+    "ProvisioningRequestConfig": some(
+        spec=some(provisioningClassName=NAMES, managedResources=st.lists(NAMES, max_size=2))
+    ),
 }
 
 

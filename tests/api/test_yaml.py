@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api.errors import KumiError
-from kumi.api.yaml import load_all, load_objects
+from kumi.api.yaml import Lenient, load_all, load_objects, repeated_keys
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,17 @@ def test_an_integer_is_itself(number: int) -> None:
 def test_a_repeated_key_is_an_error_with_its_line() -> None:
     with pytest.raises(KumiError, match="line 3: key 'a' is given twice"):
         list(load_all("x:\n  a: 1\n  a: 2"))
+
+
+def test_a_lenient_reader_takes_the_last_of_repeated_keys_and_is_told_of_them() -> None:
+    text = "x:\n  a: 1\n  a: 2\ny: &y [{b: 1, c: 2, b: 3}]\nz: *y\nx: {d: 4}"
+    assert list(load_all(text, Lenient)) == [{"x": {"d": 4}, "y": [{"b": 3, "c": 2}], "z": [{"b": 3, "c": 2}]}]
+    assert repeated_keys(text) == [
+        'line 3: key "a" already set in map',
+        'line 4: key "b" already set in map',
+        'line 6: key "x" already set in map',
+    ]
+    assert repeated_keys("base: &b {x: 1}\nmore: {<<: *b, x: 2}") == []
 
 
 def test_anchors_and_merge_keys_work() -> None:

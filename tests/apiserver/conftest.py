@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 
 import pytest
 from aiohttp import ClientSession
@@ -54,14 +55,15 @@ class WatchedRegistry(Registry):
 
     open_watches = 0
 
-    def watch(self, target: Target, options: ListOptions) -> AsyncIterator[WatchEvent]:
-        return self._counted(super().watch(target, options))
+    def batches(self, target: Target, options: ListOptions) -> AsyncGenerator[list[WatchEvent], None]:
+        return self._counted(super().batches(target, options))
 
-    async def _counted(self, events: AsyncIterator[WatchEvent]) -> AsyncIterator[WatchEvent]:
+    async def _counted(self, batches: AsyncGenerator[list[WatchEvent], None]) -> AsyncGenerator[list[WatchEvent], None]:
         self.open_watches += 1
         try:
-            async for event in events:
-                yield event
+            async with aclosing(batches):
+                async for batch in batches:
+                    yield batch
         finally:
             self.open_watches -= 1
 

@@ -92,7 +92,8 @@ async def test_who_may_only_make_jobs_in_one_namespace_reaches_nothing_else(guar
         }
         seen = {(plural, verb) for plural in ("localqueues", "workloads") for verb in ("get", "list", "watch")}
         status = {(f"{plural}/status", "get") for plural in ("jobs", "pytorchjobs", "localqueues", "workloads")}
-        assert reached == asking | {(resource, verb, "team") for resource, verb in managed | seen | status}
+        waiting = {("localqueues/pendingworkloads", "get")}
+        assert reached == asking | {(resource, verb, "team") for resource, verb in managed | seen | status | waiting}
     assert walked > 300
     assert (await guarded.ask("ann", "POST", "/apis/batch/v1/namespaces/team/jobs", JOB))[0] == 201
 

@@ -89,7 +89,6 @@ async def test_a_body_that_cannot_be_read_is_a_400(client: ClientSession, body: 
         b"a: [",
         b"--- {a: 1}\n--- {a: 2}\n",
         b"\xff",
-        b"a: 1\na: 2\n",
         b"a: 99999999999999999999999\n",
         b"a: 1e999\n",
         b"a: &a [*a]\n",
@@ -145,6 +144,51 @@ async def test_a_field_given_twice_is_told_as_the_writer_asked(
     assert warned is (validation == "Warn")
     if code == 400:
         assert 'duplicate field "data.k"' in (await response.json())["message"]
+
+
+YAML_TWICE = b"metadata: {name: a}\ndata:\n  k: '1'\n  k: '2'\n"
+APPLIED_TWICE = b"apiVersion: v1\nkind: ConfigMap\n" + YAML_TWICE
+
+
+@pytest.mark.parametrize(
+    ("media_type", "body", "told"),
+    [
+        ("application/yaml", YAML_TWICE, 'line 4: key "k" already set in map'),
+        ("application/merge-patch+json", b'{"data":{"k":"1","k":"2"}}', 'duplicate field "data.k"'),
+        ("application/strategic-merge-patch+json", b'{"data":{"k":"1","k":"2"}}', 'duplicate field "data.k"'),
+        (
+            "application/json-patch+json",
+            b'[{"op":"add","path":"/data","path":"/data","value":{"k":"2"}}]',
+            'json patch duplicate field "[0].path"',
+        ),
+        ("application/apply-patch+yaml", APPLIED_TWICE, 'line 6: key "k" already set in map'),
+    ],
+)
+async def test_a_field_given_twice_is_told_whatever_the_body_is(
+    client: ClientSession, media_type: str, body: bytes, told: str
+) -> None:
+    if media_type != "application/yaml":
+        await client.post(PATH, json=config_map())
+
+    async def sent(validation: str) -> tuple[int, str, dict]:  # type: ignore[type-arg]
+        query, headers = f"?fieldManager=m&fieldValidation={validation}", {"Content-Type": media_type}
+        method, path = ("POST", PATH) if media_type == "application/yaml" else ("PATCH", f"{PATH}/a")
+        answer = await client.request(method, path + query, data=body, headers=headers)
+        return answer.status, answer.headers.get("Warning", "").replace("\\", ""), await answer.json()
+
+    code, _, status = await sent("Strict")
+    assert (code, told in status["message"]) == (400, True)
+    code, warned, made = await sent("Warn")
+    assert (code in (200, 201), told in warned, made["data"]) == (True, True, {"k": "2"})
+
+
+async def test_a_subresource_with_a_body_of_its_own_tells_of_fields_given_twice(client: ClientSession) -> None:
+    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    await client.post("/api/v1/namespaces/default/pods", json=pod)
+    body = b'{"metadata":{"name":"p"},"target":{"name":"a","name":"b"}}'
+    path = "/api/v1/namespaces/default/pods/p/binding?fieldValidation=Strict"
+    code, status = await send(client, body, path=path)
+    assert (code, 'duplicate field "target.name"' in status["message"]) == (400, True)
 
 
 def test_unsupported_names_what_is_read() -> None:

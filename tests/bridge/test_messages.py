@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kumi.api.errors import KumiError
 from kumi.bridge import messages
-from kumi.engine.reasons import Ahead, Code, Reason, Record
+from kumi.engine.reasons import Ahead, Code, Considered, Reason, Record, Tried
 
 GPU = "nvidia.com/gpu"
 words = st.text(alphabet="abc/-", max_size=8)
@@ -45,6 +45,10 @@ def records(draw: st.DrawFn) -> Record:
         ahead=draw(others),
         position=draw(st.integers(0, 5)),
         at_ms=draw(st.integers(0, 2_000_000_000)) * 1000,
+        tried=draw(st.lists(st.builds(Tried, words, words, words, st.integers(0, 3)), max_size=2).map(tuple)),
+        considered=draw(
+            st.lists(st.builds(Considered, words.filter(bool), words, words, words), max_size=2).map(tuple)
+        ),
     )
 
 
@@ -108,6 +112,21 @@ def test_why_says_layer_need_and_have_then_who_holds_who_is_ahead_and_what_helps
     )
 
 
+def test_why_says_who_goes_for_it_or_why_nobody_does_and_which_flavors_were_looked_at() -> None:
+    stays = (Considered("n/a", "Job n/a", why_not="Priority"), Considered("n/b", "Job n/b", why_not="NotEnough"))
+    tried = (Tried("main", "spot", "NoCandidates"), Tried("main", "reserved", "NoFit"))
+    full = Record(Reason(Code.QUOTA_IN_USE, "cpu", "spot", "q", need=2000, have=0), considered=stays, tried=tried)
+    _, second = messages.why(messages.record_to_json(full), {})
+    assert "not preempted: Job n/a (its priority is not lower), Job n/b (it would still not fit)" in second
+    assert "flavors tried: spot (nobody to preempt), reserved (no)" in second
+    going = (Considered("n/a", "Job n/a", "InClusterQueue"), stays[1])
+    first, second = messages.why(
+        messages.record_to_json(Record(Reason(Code.PREEMPTING, where="q"), considered=going)), {}
+    )
+    assert "have not stopped yet" in first
+    assert "preempted for it: Job n/a;" in second
+
+
 def test_why_keeps_the_names_of_kinds_as_they_are() -> None:
     stopped = messages.record_to_json(Record(Reason(Code.CLUSTER_QUEUE_STOPPED, where="q")))
     assert messages.why(stopped, {})[0] == "it waits at the queue: ClusterQueue q is stopped by its stopPolicy"
@@ -129,7 +148,23 @@ def test_why_says_when_it_can_never_start() -> None:
             {"status": {"conditions": [{"type": "Finished", "status": "True", "reason": "Succeeded"}]}},
             "finished: Succeeded",
         ),
-        ({"status": {"admission": {"clusterQueue": "q"}}}, "admitted by ClusterQueue q"),
+        (
+            {"status": {"admission": {"clusterQueue": "q"}, "conditions": [{"type": "Admitted", "status": "True"}]}},
+            "admitted by ClusterQueue q",
+        ),
+        (
+            {
+                "status": {
+                    "admission": {"clusterQueue": "q"},
+                    "admissionChecks": [
+                        {"name": "a", "state": "Ready"},
+                        {"name": "b", "state": "Pending", "message": "m"},
+                    ],
+                }
+            },
+            "waits for admission checks: b (m)",
+        ),
+        ({"status": {"admission": {"clusterQueue": "q"}}}, "waits for its admission checks"),
         (
             {
                 "status": {

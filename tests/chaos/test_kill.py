@@ -27,7 +27,7 @@ from kumi.sdk import connect
 
 pytestmark = pytest.mark.process
 
-ROUNDS, PATIENCE_S = 8, 60.0
+ROUNDS, PATIENCE_S = 15, 60.0
 GPU = "nvidia.com/gpu"
 QUEUES = """
 apiVersion: kueue.x-k8s.io/v1beta1

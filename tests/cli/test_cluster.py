@@ -12,9 +12,13 @@ import pytest
 from kumi.api.core import Node, Pod
 from kumi.api.errors import KumiError
 from kumi.api.scheme import SCHEME
+from kumi.cli import cluster
 from kumi.cli.cluster import Settings, running, serve
 from kumi.cli.instance import read_instance
+from kumi.kubelet.gpus import Card, Nvml
+from kumi.kubelet.log_files import Limits
 from kumi.sdk import connect
+from tests.kubelet.test_gpus import FakeNvml
 
 pytestmark = pytest.mark.process
 
@@ -27,6 +31,24 @@ def test_a_node_offers_what_was_asked_for(tmp_path: Path) -> None:
     given = settings(tmp_path, gpus=6, cpus="2", memory="4Gi").node().offered()
     assert (given["nvidia.com/gpu"], given["cpu"], given["memory"]) == ("6", "2", "4Gi")
     assert "nvidia.com/gpu" not in settings(tmp_path).node().offered()
+
+
+def test_how_much_of_a_log_is_kept_is_asked_for_as_a_quantity(tmp_path: Path) -> None:
+    assert settings(tmp_path).log() == Limits(10 * 1024 * 1024, 5)
+    assert settings(tmp_path, log_size="1Mi", log_files=2).log() == Limits(1024 * 1024, 2)
+    for size in ("much", "100", "-1Mi"):
+        with pytest.raises(KumiError, match="--log-size"):
+            settings(tmp_path, log_size=size).log()
+
+
+async def test_real_gpus_are_shared_out_among_the_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cards = [Card(f"GPU-{number}", "A100", 80 << 30, number) for number in range(3)]
+    monkeypatch.setattr(cluster, "load_nvml", lambda: Nvml(FakeNvml(*cards)))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    async with running(settings(tmp_path, nodes=2, gpus=None)), connect(str(tmp_path / "kubeconfig")) as kumi:
+        nodes = (await kumi.client.list(SCHEME.of(Node))).items
+    assert [node["status"]["allocatable"]["nvidia.com/gpu"] for node in nodes] == ["2", "1"]
+    assert nodes[1]["metadata"]["labels"]["kumi.dev/gpu-0.uuid"] == "GPU-2"
 
 
 async def test_a_plain_pod_runs_and_the_end_leaves_nothing_behind(tmp_path: Path) -> None:

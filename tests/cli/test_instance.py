@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from kumi.cli.instance import Instance, forget_instance, holder, read_instance, write_instance
+from kumi.cli.instance import Instance, forget_instance, holder, read_instance, starter, write_instance, write_starter
 from kumi.kubelet.records import who_is
 from kumi.store.disk import Disk
 
@@ -58,6 +59,17 @@ def test_what_a_crash_left_or_nonsense_is_nobody(tmp_path: Path) -> None:
     assert read_instance(tmp_path) is None
     (tmp_path / "server.json").write_text('{"pid": 1, "started_s": 2.0, "url": "x"}')
     assert read_instance(tmp_path) is None
+
+
+def test_who_is_about_to_serve_is_known_before_it_holds_anything(tmp_path: Path) -> None:
+    assert starter(tmp_path) is None
+    write_starter(tmp_path, os.getpid())
+    assert starter(tmp_path) == who_is(os.getpid())
+    assert (read_instance(tmp_path), holder(tmp_path)) == (None, None)
+    gone = subprocess.Popen(["true"])
+    write_starter(tmp_path, gone.pid)
+    gone.wait()
+    assert starter(tmp_path) is None
 
 
 def test_forgetting_twice_is_fine(tmp_path: Path) -> None:

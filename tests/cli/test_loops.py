@@ -1,7 +1,18 @@
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from kumi.api.errors import ApiError
+from kumi.api.measures import merged
 from kumi.api.scheme import load
-from kumi.cli.loops import ALL, BARE, NONE
+from kumi.cli.loops import ALL, BARE, NONE, Loops
+from kumi.controllers import MakeDeciders
+from kumi.runtime.reconcile import Controller
+from kumi.testing.fake_client import FakeClient
 
 load()
 
@@ -14,6 +25,54 @@ def test_bare_is_a_part_of_all_and_none_is_nothing() -> None:
     assert NONE() == ((), ())
 
 
+async def test_each_decider_is_a_check_of_its_own_and_every_queue_is_measured(tmp_path: Path) -> None:
+    loops = Loops(FakeClient(load()), ALL, tmp_path)
+    checks = loops.checks()
+    assert {"scheduler", "queue-status", "garbage-collector"} <= checks.keys()
+    assert all(check() for check in checks.values())
+    families = {family.name: family for family in merged(loops.measures())}
+    queues = {sample.labels for sample in families["workqueue_depth"].samples}
+    assert queues == {(controller.name,) for controller in ALL()[0]}
+    sound = {sample.labels: sample.value for sample in families["kumi_decider_sound"].samples}
+    assert sound[("kumi-scheduler",)] == 1
+
+
 def test_all_loops_have_names_of_their_own() -> None:
     names = [controller.name for controller in ALL()[0]]
     assert len(names) == len(set(names))
+
+
+async def test_who_waits_is_asked_of_the_scheduler_where_there_is_one(tmp_path: Path) -> None:
+    everything = Loops(FakeClient(load()), ALL, tmp_path)
+    assert everything.pending("none") is None
+    assert everything.cluster_queue_of("team/none") is None
+    with pytest.raises(ApiError, match="no scheduler runs"):
+        Loops(FakeClient(load()), NONE, tmp_path).pending("none")
+
+
+async def test_all_are_made_anew_when_the_policy_changes_and_checks_follow(tmp_path: Path) -> None:
+    made: list[int] = []
+    changes = asyncio.Event()
+
+    def choice() -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:
+        made.append(1)
+        return ALL()
+
+    async def changed() -> None:
+        await changes.wait()
+        changes.clear()
+
+    client = FakeClient(load())
+    loops = Loops(client, choice, tmp_path, changed)
+    check = loops.checks()["scheduler"]
+    running = asyncio.create_task(loops.run())
+    changes.set()
+    for _ in range(1000):
+        if len(made) == 2:
+            break
+        await asyncio.sleep(0.005)
+    assert len(made) == 2
+    assert check()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running

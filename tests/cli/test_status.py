@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from kumi.cli.status import node_row, queue_row, show, waits, workload_row
+from kumi.cli.status import node_row, queue_row, show, unsound, waits, workload_row
 
 
 def test_a_node_shows_whether_it_is_ready_and_what_it_offers() -> None:
@@ -40,3 +42,10 @@ def test_a_table_is_aligned_and_nothing_is_shown_for_no_rows(capsys: pytest.Capt
     show("A", [], ("B",))
     show("NAME", [("x", "1"), ("longer", "2")], ("N",))
     assert capsys.readouterr().out == "\nNAME     N\nx        1\nlonger   2\n"
+
+
+def test_a_part_that_fails_for_ever_is_named_with_where_to_look() -> None:
+    said = unsound("scheduler", Path("/data"))
+    assert said.startswith("NOT READY: the scheduler ")
+    assert "/data/kumi.log" in said
+    assert "/data/replays" in said

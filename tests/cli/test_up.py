@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import click
 import psutil
 import pytest
 
-from kumi.cli.instance import holder
+from kumi.cli.instance import holder, starter
+from kumi.cli.up import DESCRIPTORS, _allow_connections, gpu_count, usage
+from kumi.kubelet.records import Who
 
 pytestmark = pytest.mark.process
 
@@ -143,12 +149,13 @@ def test_of_several_that_start_at_once_one_wins_and_the_others_say_so(cluster: A
     assert "node-0   Ready" in cluster.kumi("status").stdout
 
 
-def test_down_stops_a_cluster_that_only_starts(cluster: Any) -> None:
+@pytest.mark.parametrize("seen", [holder, starter])
+def test_down_stops_a_cluster_that_only_starts(cluster: Any, seen: Callable[[Path], Who | None]) -> None:
     cluster.up()
     os.kill(json.loads((cluster.data_dir / "server.json").read_text())["pid"], signal.SIGKILL)
     words = [sys.executable, "-m", "kumi.cli.main", "up"]
     starting = subprocess.Popen(words, cwd=cluster.working_dir, env=cluster.environment, stdout=subprocess.DEVNULL)
-    cluster.until(30, lambda: (found := holder(cluster.data_dir)) and found.pid == starting.pid)
+    cluster.until(30, lambda: (found := seen(cluster.data_dir)) and found.pid == starting.pid)
     assert cluster.kumi("down").stdout == "stopped\n"
     assert starting.wait(timeout=30) is not None
     assert processes_of(cluster) == []
@@ -239,3 +246,59 @@ def test_bad_input_names_the_field_and_makes_nothing(cluster: Any, change: tuple
     assert all(word in refused.stderr for word in words), refused.stderr
     assert "Traceback" not in refused.stderr
     assert "there is no job" in cluster.kumi("why", "bad", ok=False).stderr
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [((1024, 4096), (4096, 4096)), ((1024, 10**6), (DESCRIPTORS, 10**6)), ((10**6, 10**6), None)],
+)
+def test_the_server_may_have_as_many_sockets_as_the_system_lets_it(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], expected: tuple[int, int] | None
+) -> None:
+    asked = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda _, wanted: asked.append(wanted))
+    _allow_connections()
+    assert asked == ([] if expected is None else [expected])
+
+
+def test_gpus_are_a_number_or_found() -> None:
+    assert [gpu_count(said) for said in ("0", "4", "auto")] == [0, 4, None]
+    for wrong in ("-1", "many", ""):
+        with pytest.raises(click.BadParameter, match="neither a number nor auto"):
+            gpu_count(wrong)
+
+
+def test_what_pods_run_in_is_told(tmp_path: Path) -> None:
+    assert "under no sandbox" in usage(tmp_path, "https://x", 1, 0)
+    said = usage(tmp_path, "https://x", 2, None, "bubblewrap")
+    assert "each in a sandbox of bubblewrap" in said
+    assert "2 nodes, the machine's GPUs among them" in said
+
+
+def test_gpus_that_can_not_be_found_are_told_of_and_nothing_is_started(cluster: Any) -> None:
+    cluster.environment["CUDA_VISIBLE_DEVICES"] = ""  # so that it is the same where there are some
+    done = cluster.kumi("up", "--detach", "--gpus", "auto", ok=False)
+    assert done.returncode == 1
+    assert "--gpus auto" in done.stderr
+    assert holder(cluster.data_dir) is None
+
+
+def test_a_sandbox_that_can_not_be_had_is_told_of_with_what_to_do(cluster: Any) -> None:
+    bin_dir = cluster.working_dir.parent / "bin"
+    bin_dir.mkdir()
+    for program in ("kumi", "python3"):
+        (bin_dir / program).symlink_to(Path(sys.executable).parent / program)
+    cluster.environment["PATH"] = str(bin_dir)
+    done = cluster.kumi("up", "--detach", "--sandbox", "bubblewrap", ok=False)
+    assert "apt install bubblewrap" in done.stderr
+    assert holder(cluster.data_dir) is None
+
+
+def test_a_data_directory_that_sandboxed_pods_could_take_away_is_refused(cluster: Any) -> None:
+    (cluster.working_dir / "bwrap").write_text("#!/bin/sh\n")
+    (cluster.working_dir / "bwrap").chmod(0o755)
+    cluster.environment["PATH"] = f"{cluster.environment['PATH']}:{cluster.working_dir}"
+    inner = str(cluster.working_dir / "data")
+    done = cluster.kumi("up", "--detach", "--sandbox", "bubblewrap", "--data-dir", inner, ok=False)
+    assert "choose another --data-dir" in done.stderr

@@ -2,7 +2,7 @@
 
 usage: run.py SYSTEM CASES.jsonl RESULTS.jsonl
 
-SYSTEM   jobs (job kinds); kueue and volcano have no adapter yet: exit code 2
+SYSTEM   jobs (job kinds), kueue (queues and admission), volcano (gangs and nodes)
 CASES    one case a line; whatever they say about the right answer is not looked at
 RESULTS  one {"id": ..., "result": {...}} a line; a case that can't be expressed has none
 
@@ -23,11 +23,12 @@ import orjson
 sys.path.insert(0, str(Path(__file__).parent))
 
 import job_cases
+import kueue_cases
+import volcano_cases
 
 Adapter = Callable[[dict[str, Any]], Awaitable[dict[str, Any] | None]]
 
-ADAPTERS: dict[str, Adapter] = {"jobs": job_cases.run}
-TO_COME = ("kueue", "volcano")
+ADAPTERS: dict[str, Adapter] = {"jobs": job_cases.run, "kueue": kueue_cases.run, "volcano": volcano_cases.run}
 ANSWERS = ("expect", "title", "note", "source")
 
 
@@ -39,8 +40,7 @@ def main(arguments: list[str]) -> int:
     system, cases, results = arguments
     if system not in ADAPTERS:
         known = ", ".join(sorted(ADAPTERS))
-        what = "has no adapter yet" if system in TO_COME else "is not known"
-        print(f"run.py: {system} {what}; there is one for: {known}", file=sys.stderr)
+        print(f"run.py: {system} is not known; there is an adapter for: {known}", file=sys.stderr)
         return 2
     with Path(cases).open(encoding="utf-8") as source, Path(results).open("w", encoding="utf-8") as sink:
         for line in source:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from kumi.api.core import Endpoints, Pod, Service
 from kumi.api.discovery import EndpointSlice
 from kumi.api.wire import JsonObject
-from kumi.controllers.endpoints import EndpointsController
+from kumi.controllers.endpoints import OVER_CAPACITY, EndpointsController
 from kumi.testing.stage import Stage
 
 
@@ -119,3 +121,26 @@ async def test_a_service_that_goes_takes_its_endpoints_along() -> None:
     await on.delete(Service, "ns/web")
     await on.settle()
     assert await on.one(Endpoints, "ns/web") is None
+
+
+async def test_more_pods_than_a_slice_takes_are_split_and_endpoints_say_when_they_are_not_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("kumi.controllers.endpoint_slices.MOST", 3)
+    monkeypatch.setattr("kumi.controllers.endpoints.MOST", 5)
+    on = await stage()
+    for number in range(7):
+        await pod(on, f"p{number}", f"10.0.0.{number}", ready=number != 0)
+    found = await on.all(EndpointSlice, "ns")
+    assert sorted(len(each["endpoints"]) for each in found) == [1, 3, 3]
+    endpoints = await on.one(Endpoints, "ns/web")
+    assert endpoints is not None
+    assert endpoints["metadata"]["annotations"] == {OVER_CAPACITY: "truncated"}
+    [subset] = endpoints["subsets"]
+    assert [a["ip"] for a in subset["addresses"]] == [f"10.0.0.{number}" for number in range(1, 6)]
+    for number in range(3):
+        await on.delete(Pod, f"ns/p{number}")
+    await on.settle()
+    endpoints = await on.one(Endpoints, "ns/web")
+    assert endpoints is not None
+    assert not endpoints["metadata"].get("annotations")

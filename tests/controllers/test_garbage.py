@@ -219,3 +219,14 @@ def test_an_owner_of_a_kind_that_is_defined_is_waited_for_and_one_of_no_known_ki
     assert heap.collect() == []
     heap.now_ms += ABSENT_MS
     assert "b" in deleted(heap.collect())
+
+
+def test_it_tells_how_many_objects_it_knows_and_how_many_wait_for_a_look() -> None:
+    heap = Heap(pod("a"), pod("b"))
+
+    def told() -> list[object]:
+        return [family.samples[0].value for family in heap.collector.measures()]
+
+    assert told() == [2, 2]
+    heap.collect()
+    assert told() == [2, 0]

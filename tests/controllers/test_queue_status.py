@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kumi.api.kueue import ClusterQueue, LocalQueue, ResourceFlavor, Workload
+from kumi.api.kueue import AdmissionCheck, ClusterQueue, Cohort, LocalQueue, ResourceFlavor, Workload
 from kumi.api.meta import Object
 from kumi.api.wire import JsonObject
 from kumi.controllers.queue_status import PACE_MS, QueueStatus
@@ -163,10 +163,10 @@ def later(status: JsonObject) -> list[dict[str, Any]]:
 
 
 def test_fields_whose_rule_comes_later_are_named_and_the_condition_goes_with_them() -> None:
-    table = Table(flavor(), cluster_queue(cohortName="all"))
+    table = Table(flavor(), cluster_queue(excludeResourcePrefixes=["x/"]))
     (said,) = later(table.write()["ClusterQueue gpus"])
     assert said["status"] == "True"
-    assert "spec.cohortName" in said["message"]
+    assert "spec.excludeResourcePrefixes" in said["message"]
     table.put(cluster_queue() | {"status": table.objects["ClusterQueue", "gpus"]["status"]})
     table.now_ms += PACE_MS
     assert later(table.write()["ClusterQueue gpus"]) == []
@@ -178,4 +178,61 @@ def test_what_is_used_beyond_nominal_is_borrowed() -> None:
 
 
 def test_it_watches_what_it_counts() -> None:
-    assert QueueStatus().watches == (ResourceFlavor, ClusterQueue, LocalQueue, Workload)
+    assert QueueStatus().watches == (
+        ResourceFlavor,
+        AdmissionCheck,
+        Cohort,
+        ClusterQueue,
+        LocalQueue,
+        Workload,
+    )
+
+
+def cohort(name: str = "all", **spec: Any) -> JsonObject:
+    return {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Cohort", "metadata": {"name": name}, "spec": spec}
+
+
+def test_shares_of_queues_and_cohorts_are_those_of_the_engine() -> None:
+    weighed = cluster_queue("gpus", gpus=2, cohortName="all", fairSharing={"weight": "500m"})
+    table = Table(
+        flavor(),
+        weighed,
+        cluster_queue("other", gpus=6, cohortName="all"),
+        cohort(parentName="root", fairSharing={"weight": 1}),
+        cohort("root"),
+        local_queue(),
+        workload("a", status=admitted()),
+    )
+    written = table.write()
+    assert written["ClusterQueue gpus"]["fairSharing"] == {"weightedShare": 500}
+    assert "fairSharing" not in written["ClusterQueue other"]
+    assert written["Cohort all"] == {"fairSharing": {"weightedShare": 0}}
+    assert "Cohort root" not in written
+    table.rest()
+    table.remove(Workload, "team/a")
+    table.now_ms += PACE_MS
+    assert table.write()["ClusterQueue gpus"]["fairSharing"] == {"weightedShare": 0}
+
+
+def test_a_check_that_nobody_answers_closes_its_queue() -> None:
+    asks = {"admissionChecks": [{"name": "capacity"}]}
+    table = Table(flavor(), cluster_queue(admissionChecksStrategy=asks))
+    assert active(table.write()["ClusterQueue gpus"]) == ("False", "AdmissionCheckNotFound")
+    check: JsonObject = {
+        "apiVersion": "kueue.x-k8s.io/v1beta2",
+        "kind": "AdmissionCheck",
+        "metadata": {"name": "capacity"},
+        "spec": {"controllerName": "x/y"},
+    }
+    table.put(check)
+    table.now_ms += PACE_MS
+    assert active(table.write()["ClusterQueue gpus"]) == ("False", "AdmissionCheckInactive")
+    said = {"type": "Active", "status": "True", "reason": "R", "message": "", "lastTransitionTime": at(0)}
+    table.put({**check, "status": {"conditions": [said]}})
+    table.now_ms += PACE_MS
+    assert active(table.write()["ClusterQueue gpus"]) == ("True", "Ready")
+
+
+def test_cohorts_that_are_each_others_parents_close_the_queues_below() -> None:
+    table = Table(flavor(), cluster_queue(cohortName="a"), cohort("a", parentName="b"), cohort("b", parentName="a"))
+    assert active(table.write()["ClusterQueue gpus"]) == ("False", "CohortCycleDetected")

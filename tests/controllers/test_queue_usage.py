@@ -66,3 +66,19 @@ def test_what_is_reserved_is_used_only_once_it_is_admitted() -> None:
     assert (usage.reserved["default", GPU], usage.used["default", GPU]) == (4000, 0)
     usage.add(part(status=admitted()), 1)
     assert (usage.reserved["default", GPU], usage.used["default", GPU]) == (8000, 4000)
+
+
+def test_pods_that_are_given_back_or_no_longer_wanted_hold_nothing() -> None:
+    def reserved(count: int, reclaimed: int) -> int:
+        status = {**admitted(), "reclaimablePods": [{"name": "main", "count": reclaimed}]}
+        usage = Usage()
+        usage.add(part(gpus=count, status=status), 1)
+        return usage.used["default", GPU]
+
+    assert [reserved(4, 0), reserved(4, 1), reserved(3, 0), reserved(3, 2), reserved(9, 0)] == [
+        4000,
+        3000,
+        3000,
+        1000,
+        4000,
+    ]

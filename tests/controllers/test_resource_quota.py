@@ -72,3 +72,16 @@ async def test_nothing_is_written_twice() -> None:
     before = on.store.revision
     await on.settle()
     assert on.store.revision == before
+
+
+async def test_objects_of_kinds_that_others_define_are_counted() -> None:
+    on = await stage({"count/gadgets.example.com": "5", "count/things.example.com": "5"})
+    schema = {"openAPIV3Schema": {"type": "object"}}
+    spec = {"group": "example.com", "scope": "Namespaced", "names": {"plural": "gadgets", "kind": "Gadget"}}
+    spec["versions"] = [{"name": "v1", "served": True, "storage": True, "schema": schema}]
+    definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
+    await on.make({**definition, "metadata": {"name": "gadgets.example.com"}, "spec": spec})
+    for name, namespace in (("a", "ns"), ("b", "ns"), ("c", "other")):
+        meta = {"name": name, "namespace": namespace}
+        await on.make({"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": meta})
+    assert (await status(on))["used"] == {"count/gadgets.example.com": "2", "count/things.example.com": "0"}

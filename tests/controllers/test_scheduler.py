@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from kumi.api.claims import PersistentVolumeClaim
 from kumi.api.kueue import Workload
+from kumi.api.limits import LimitRange
 from kumi.api.meta import Object
 from kumi.api.wire import JsonObject
-from kumi.bridge.into import TYPES
+from kumi.bridge.into import AROUND, TYPES, volumeclaim
 from kumi.controllers.scheduler import LATER, Scheduler
 from kumi.controllers.unwritten import GANG_MS, REFRESH_AT_ONCE, REFRESH_MS
 from kumi.engine import invariants
@@ -15,7 +17,7 @@ from kumi.runtime.decider import Step
 from kumi.runtime.reconcile import Create, Patch
 from kumi.testing.view import decoded
 
-from .made import GPU, NOW_MS, admitted, at, cluster_queue, flavor, local_queue, namespace, node, pod, workload
+from .made import GPU, NOW_MS, admitted, at, cluster_queue, flavor, local_queue, meta, namespace, node, pod, workload
 
 SET_UP = (flavor(), cluster_queue(), local_queue(), namespace(), node())
 
@@ -75,7 +77,7 @@ class Table:
 
 
 def test_it_watches_what_the_engine_is_told_of() -> None:
-    assert Scheduler().watches == TYPES
+    assert Scheduler().watches == (*AROUND, *volumeclaim.TYPES, *TYPES)
 
 
 def test_one_that_fits_is_admitted_with_its_nodes_and_then_nothing_is_left_to_do() -> None:
@@ -293,6 +295,142 @@ def test_another_pod_of_the_name_leaves_no_trace_of_the_first() -> None:
     assert list(table.decide()) == ["admit team/a"]
 
 
+def claim(phase: str = "Pending") -> JsonObject:
+    bound = {"volumeName": "pv"} if phase == "Bound" else {}
+    spec = {"accessModes": ["ReadWriteOncePod"], "storageClassName": "local", **bound}
+    meta = {"name": "data", "namespace": "team", "uid": "uid-data"}
+    made = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}
+    return {**made, "status": {"phase": phase}}
+
+
+def volume() -> JsonObject:
+    spec = {"accessModes": ["ReadWriteOncePod"], "claimRef": {"namespace": "team", "name": "data", "uid": "uid-data"}}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv"}, "spec": spec}
+
+
+def with_claim(name: str) -> JsonObject:
+    volumes = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
+    return pod(name, spec={"containers": [{"name": "c"}], "volumes": volumes})
+
+
+def test_a_pod_waits_for_its_claim_then_for_the_other_pod_that_uses_it() -> None:
+    table = Table(with_claim("p"))
+    (step,) = table.decide(ok=False).values()
+    assert "PersistentVolumeClaim data does not exist" in str(step.writes)
+    table.put(claim())
+    (step,) = table.decide(ok=False).values()
+    assert "PersistentVolumeClaim data has no volume yet" in str(step.writes)
+    table.put(volume())
+    table.put(claim("Bound"))
+    assert list(table.decide()) == ["bind uid-p"]
+    table.put(with_claim("q"))
+    (step,) = table.decide(ok=False).values()
+    assert "is ReadWriteOncePod, and another pod uses it" in str(step.writes)
+    used = table.objects["Pod", "team/p"]
+    table.put({**used, "status": {"phase": "Succeeded"}})
+    assert list(table.decide()) == ["bind uid-q"]
+
+
+def test_a_job_is_not_admitted_before_its_claim_can_be_used() -> None:
+    one = workload("a", gpus=1)
+    template = one["spec"]["podSets"][0]["template"]
+    template["spec"]["volumes"] = [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}]
+    table = Table(one)
+    assert list(table.decide()) == ["hold team/a"]
+    assert table.workload("a")["status"]["decision"]["code"] == "CLAIM_NOT_FOUND"
+    table.put(volume())
+    table.put(claim("Bound"))
+    assert list(table.decide()) == ["admit team/a"]
+
+
+def test_a_claim_that_is_gone_is_missed_again() -> None:
+    table = Table(volume(), claim("Bound"))
+    table.remove(PersistentVolumeClaim, "team/data")
+    table.put(with_claim("p"))
+    (step,) = table.decide(ok=False).values()
+    assert "does not exist" in str(step.writes)
+
+
+def limit_range(**item: Any) -> JsonObject:
+    spec = {"limits": [{"type": "Container", **item}]}
+    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": meta("limits", "team"), "spec": spec}
+
+
+def test_a_limit_range_is_heeded_and_those_who_wait_are_read_again_when_it_goes() -> None:
+    table = Table(limit_range(max={GPU: "0"}), workload("a", gpus=1))
+    assert list(table.decide()) == ["hold team/a"]
+    assert table.workload("a")["status"]["decision"]["code"] == "OUTSIDE_LIMIT_RANGE"
+    table.remove(LimitRange, "team/limits")
+    assert list(table.decide()) == ["admit team/a"]
+
+
+def test_a_limit_range_that_comes_late_counts_for_those_who_wait() -> None:
+    table = Table(workload("a", gpus=1, spec={"queueName": "nowhere"}))
+    table.decide()
+    table.put(limit_range(max={GPU: "0"}))
+    table.put(local_queue("nowhere"))
+    assert list(table.decide()) == ["hold team/a"]
+    assert table.workload("a")["status"]["decision"]["code"] == "OUTSIDE_LIMIT_RANGE"
+
+
 def test_settling_an_unknown_step_is_a_bug() -> None:
     with pytest.raises(KeyError):
         Scheduler().settle("no such step", True, "")
+
+
+def pod_group(name: str = "g", least: int = 2, **spec: Any) -> JsonObject:
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": meta(name, "team"),
+        "spec": {"minMember": least, "queue": "default", **spec},
+    }
+
+
+def default_queue() -> JsonObject:
+    return {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": meta("default"), "spec": {}}
+
+
+def member(name: str, group: str = "g", **fields: Any) -> JsonObject:
+    return pod(name, annotations={"scheduling.k8s.io/group-name": group}, **fields)
+
+
+def test_a_pod_group_is_bound_whole_and_its_status_says_so() -> None:
+    table = Table(default_queue(), pod_group(), member("a"))
+    assert sorted(table.decide()) == ["gangphase team/g"]
+    table.put(member("b"))
+    done = table.decide()
+    assert {"bind uid-a", "bind uid-b"} <= done.keys()
+    for name in "ab":
+        bound = table.objects["Pod", f"team/{name}"]
+        table.put({**bound, "status": {"phase": "Running"}})
+    assert list(table.decide()) == ["gangphase team/g"]
+    status = table.objects["PodGroup", "team/g"]["status"]
+    assert (status["phase"], status["running"]) == ("Running", 2)
+    assert table.decide() == {}
+
+
+def test_what_is_refused_of_a_gang_is_decided_again() -> None:
+    table = Table(default_queue(), pod_group(), member("a"), member("b"))
+    first = table.decide(ok=False)
+    assert {"bind uid-a", "bind uid-b", "gangphase team/g"} == first.keys()
+    assert table.decide().keys() >= first.keys()
+
+
+def test_pods_that_name_volcano_wait_for_their_pod_group_and_others_do_not() -> None:
+    named = {"schedulerName": "volcano"}
+    table = Table(default_queue(), pod("plain"), pod("gang", spec=named))
+    assert list(table.decide()) == ["bind uid-plain"]
+    table.put(pod_group("own", 1))
+    table.put(member("gang", "own", spec=named))
+    assert "bind uid-gang" in table.decide()
+
+
+def test_a_new_scheduler_finds_pod_groups_as_they_are_and_writes_nothing() -> None:
+    table = Table(default_queue(), pod_group(), member("a"), member("b"))
+    table.decide()
+    again = Table()
+    for manifest in table.objects.values():
+        again.put(manifest)
+    assert all(step.writes == () for step in again.decide().values())
+    assert again.decide() == {}

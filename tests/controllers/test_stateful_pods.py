@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Any
 
-from kumi.api.apps import ControllerRevision, StatefulSet
-from kumi.controllers.stateful_pods import HASH, Revision, claims_of, pod_for, revision_for
+from kumi.api.apps import StatefulSet
+from kumi.controllers.controller_revisions import HASH
+from kumi.controllers.stateful_pods import claims_of, pod_for
 from kumi.testing.view import decoded
 
 from .made import meta
@@ -19,13 +19,6 @@ def stateful_set(**spec: Any) -> StatefulSet:
     given = {"selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE, "serviceName": "svc", **spec}
     made = decoded({"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": meta("web", "ns"), "spec": given})
     assert isinstance(made, StatefulSet)
-    return made
-
-
-def stored(manifest: dict[str, Any]) -> ControllerRevision:
-    manifest["metadata"]["uid"] = "u"
-    made = decoded(manifest)
-    assert isinstance(made, ControllerRevision)
     return made
 
 
@@ -58,26 +51,3 @@ def test_claims_that_go_with_the_set_are_owned_by_it() -> None:
     )
     [owner] = claims_of(found, 0)[0]["metadata"]["ownerReferences"]
     assert (owner["uid"], owner["controller"]) == ("uid-web", False)
-
-
-def test_a_revision_holds_its_template_and_is_found_by_it() -> None:
-    found = stateful_set()
-    first = revision_for(found, [])
-    assert (first.is_new, first.number) == (True, 1)
-    kept = stored(first.made(found))
-    assert Revision.of(kept) == Revision(first.name, 1, TEMPLATE)
-    assert revision_for(found, [kept]) == Revision(first.name, 1, TEMPLATE)
-    changed = deepcopy(TEMPLATE)
-    changed["spec"]["containers"][0]["image"] = "new"
-    second = revision_for(stateful_set(template=changed), [kept])
-    assert (second.is_new, second.number) == (True, 2)
-    assert second.name != first.name
-
-
-def test_a_name_that_another_template_has_is_not_taken() -> None:
-    found = stateful_set()
-    first = revision_for(found, [])
-    other = stored({**first.made(found), "data": {"spec": {"template": {}}}})
-    again = revision_for(found, [other])
-    assert again.is_new
-    assert again.name != first.name

@@ -11,7 +11,7 @@ from kumi.api.claims import PersistentVolumeClaim
 from kumi.api.core import Pod
 from kumi.api.meta import format_time
 from kumi.api.wire import JsonObject
-from kumi.controllers.stateful_pods import HASH
+from kumi.controllers.controller_revisions import HASH
 from kumi.controllers.stateful_set import StatefulSetController
 from kumi.testing.stage import Stage
 

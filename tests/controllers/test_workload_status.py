@@ -72,7 +72,7 @@ READY, NOT_READY = (Standing(suspended=False, active=True, pods_ready=r, finishe
     ],
 )
 def test_pods_ready_is_told_when_it_turns(before: list[JsonObject], standing: Standing, after: tuple[str, str]) -> None:
-    patch = workload_status.pods_ready(view(status=admitted(conditions=before)), standing, NOW_MS)
+    patch = workload_status.running(view(status=admitted(conditions=before)), standing, NOW_MS)
     assert said(patch)["PodsReady"] == after
 
 
@@ -85,7 +85,7 @@ def test_pods_ready_is_told_when_it_turns(before: list[JsonObject], standing: St
     ],
 )
 def test_nothing_is_told_where_nothing_turned(before: list[JsonObject], standing: Standing) -> None:
-    assert workload_status.pods_ready(view(status=admitted(conditions=before)), standing, NOW_MS) is None
+    assert workload_status.running(view(status=admitted(conditions=before)), standing, NOW_MS) is None
 
 
 def test_the_finalizer_goes_by_a_patch_that_tests_it() -> None:
@@ -102,3 +102,25 @@ def test_the_finalizer_goes_by_a_patch_that_tests_it() -> None:
 def test_one_that_stays_keeps_its_finalizer() -> None:
     assert workload_status.without_finalizer(view(finalizers=[workload_status.FINALIZER])) is None
     assert workload_status.without_finalizer(view(deletionTimestamp=at(0))) is None
+
+
+def test_pods_that_are_given_back_never_become_fewer() -> None:
+    def given(count: int, before: list[JsonObject]) -> list[JsonObject] | None:
+        standing = Standing(suspended=False, active=True, pods_ready=False, finished=False, reclaimable={"main": count})
+        held = view(status={**admitted(), "reclaimablePods": before})
+        patch = workload_status.running(held, standing, NOW_MS)
+        return status_of(patch)["reclaimablePods"] if patch is not None else None
+
+    assert given(2, []) == [{"name": "main", "count": 2}]
+    assert given(1, [{"name": "main", "count": 2}]) is None
+    assert given(9, [{"name": "main", "count": 2}]) == [{"name": "main", "count": 4}]
+
+
+def test_the_time_for_which_it_was_admitted_is_kept_where_it_is_bounded() -> None:
+    since = condition("Admitted", "True", seconds=-7)
+    gone = condition("Evicted", "True", "Preempted")
+    held = {**admitted(), "accumulatedPastExecutionTimeSeconds": 3, "conditions": [gone, since]}
+    bounded = view(status=held, spec={"maximumExecutionTimeSeconds": 60})
+    patch = workload_status.given_back(bounded, NOW_MS)
+    assert status_of(patch)["accumulatedPastExecutionTimeSeconds"] == 3 + 7
+    assert "accumulatedPastExecutionTimeSeconds" not in status_of(workload_status.given_back(view(status=held), NOW_MS))

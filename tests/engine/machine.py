@@ -8,6 +8,7 @@ started anew from the objects at any time. After every step the invariants hold.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -16,38 +17,43 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from kumi.engine import invariants
 from kumi.engine.admission import cycle
-from kumi.engine.decisions import Admit, Bind, Decision, Evict, Hold, Unplaced
+from kumi.engine.decisions import Admit, Bind, Decision, Evict, EvictPod, Hold, Nominate, Unplaced
 from kumi.engine.foresight.explain import explain
 from kumi.engine.model import (
     ClusterQueue,
+    Cohort,
     Delta,
     Flavor,
     LocalQueue,
     Node,
     Noun,
     Pod,
+    Profile,
     Put,
     Remove,
     StopPolicy,
     Workload,
 )
 from kumi.engine.placement import session
+from kumi.engine.reasons import Code
 from kumi.engine.state import State
 from kumi.testing.builders import GPU, pod, pods_of
 from kumi.testing.diagram import picture
+from kumi.testing.rivals import Rivals, rivals
 from kumi.testing.strategies import World, worlds
 
 number = st.integers(0, 40)
 
 
-class Machine(RuleBasedStateMachine):
+class Base(RuleBasedStateMachine):
     """See the module. `seen` counts what happened, over all runs."""
 
     seen: Counter[str] = Counter()
+    least_quota = 2000
 
-    @initialize(world=worlds(most_workloads=6), kind=st.sampled_from([True, True, False]))
-    def begin(self, world: World, kind: bool) -> None:
-        self.state = State()
+    def begin(self, profile: Profile, setup: Iterable[Noun], workloads: Iterable[Workload]) -> None:
+        self.profile = profile
+        self.state = State(profile)
         self.server: dict[tuple[type, str], Noun] = {}
         self.versions: Counter[tuple[type, str]] = Counter()
         self.delivered: Counter[tuple[type, str]] = Counter()
@@ -56,11 +62,11 @@ class Machine(RuleBasedStateMachine):
         self.runs: Counter[str] = Counter()
         self.revision = 0
         self.now_ms = 0
-        self.unborn = list(world.workloads)
+        self.unborn = list(workloads)
         for _ in range(len(self.unborn) // 2):
             self.write(self.unborn.pop())
-        for noun in world.setup:
-            self.write(kinder(noun) if kind else noun)
+        for noun in setup:
+            self.write(noun)
         self.deliver(1000)
 
     # the server
@@ -117,9 +123,12 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def the_engine_decides(self) -> None:
         self.deliver(2)
-        self.flying += self.decide()
+        first = self.decide()
+        self.flying += first
         again = self.decide()
         assert again == [], again
+        evicted = [d.workload for d in first if isinstance(d, Evict)]
+        assert len(evicted) == len(set(evicted)), "evicted twice between two inputs"
 
     def decide(self) -> list[Decision]:
         decided = cycle.decide(self.state, self.now_ms)
@@ -127,6 +136,13 @@ class Machine(RuleBasedStateMachine):
         decided += session.decide(self.state, self.now_ms)
         invariants.check(self.state)
         self.seen.update(type(d).__name__ for d in decided)
+        self.seen["preempted"] += sum(isinstance(d, Evict) and d.why == "Preempted" for d in decided)
+        self.seen["borrows"] += bool(self.state.quotas.borrowers)
+        self.seen["claims"] += len(self.state.claims.of)
+        with self.state.claims.promised(self.state):
+            for claim in self.state.claims.of.values():
+                for fr in claim.plan.usage:
+                    assert self.state.quotas.available(claim.plan.queue, fr) >= 0, "more is promised than there is"
         self.all_of_a_gang_or_none(decided)
         return decided
 
@@ -136,7 +152,7 @@ class Machine(RuleBasedStateMachine):
         for key in {self.state.pods.by_uid[uid].workload for uid in bound} - {""}:
             pods = self.state.pods.of(key)
             if all(p.uid in bound for p in pods if p.uid in self.state.pods.node_of or p.finished):
-                count = sum(s.count for s in self.state.workloads[key].pod_sets)
+                count = sum(given.count for given in self.state.holdings.admission[key].pod_sets)
                 assert len([p for p in pods if p.uid in bound]) >= count
                 self.seen["gang bound"] += 1
 
@@ -152,19 +168,31 @@ class Machine(RuleBasedStateMachine):
             self.settle(self.flying.pop(0), "ok")
 
     def settle(self, decision: Decision, luck: str) -> None:
-        key = (Pod, decision.pod) if isinstance(decision, Bind | Unplaced) else (Workload, decision.workload)
+        of_pod = isinstance(decision, Bind | Unplaced | EvictPod | Nominate)
+        key = (Pod, decision.pod) if of_pod else (Workload, decision.workload)
         stands = key in self.server and self.versions[key] == self.delivered[key]
+        if stands and luck != "refused" and isinstance(decision, Hold):
+            waiting = decision.record.reason.code is Code.PREEMPTING
+            noun = self.server[key]
+            if noun.waiting != waiting:
+                self.write(replace(noun, waiting=waiting))
         done = stands and luck != "refused"
         revision = 0
         if done and not isinstance(decision, Hold | Unplaced):
             noun: Any = self.server[key]
             if isinstance(decision, Admit):
-                self.write(replace(noun, admission=decision.admission, evicted=False))
+                self.write(
+                    replace(noun, admission=decision.admission, evicted=False, reserved_ms=self.now_ms, waiting=False)
+                )
             elif isinstance(decision, Evict):
                 self.write(replace(noun, evicted=True))
+            elif isinstance(decision, EvictPod):
+                self.write(replace(noun, terminating=True))
+            elif isinstance(decision, Nominate):
+                self.write(replace(noun, member=replace(noun.member, nominated=decision.node)))
             else:
                 self.write(replace(noun, node=decision.node))
-            revision = 0 if isinstance(decision, Bind) else self.revision
+            revision = 0 if of_pod else self.revision
         ok = done and luck == "ok"
         self.seen["settled" if ok else "refused"] += 1
         self.state.settle(decision, ok, revision if ok else 0)
@@ -181,7 +209,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule()
     def the_engine_starts_anew(self) -> None:
-        self.state = State()
+        self.state = State(self.profile)
         self.inbox, self.flying = [], []
         for key, noun in sorted(self.server.items(), key=lambda i: (i[0][0].__name__, i[0][1]), reverse=True):
             self.state.apply(Put(noun))
@@ -225,6 +253,12 @@ class Machine(RuleBasedStateMachine):
     def a_pod_of_nobody_comes(self, which: int, gpus: int) -> None:
         self.write(pod(f"ns/p{which}", gpu=gpus, priority=which % 2, node="n0" if which % 5 == 0 else ""))
 
+    @precondition(lambda self: any(p.terminating for p in self.all(Pod)))
+    @rule()
+    def those_who_leave_are_gone(self) -> None:
+        for each in [p for p in self.all(Pod) if p.terminating]:
+            self.delete(Pod, each.uid)
+
     # controllers
 
     @precondition(lambda self: self.jobs("startable"))
@@ -232,8 +266,10 @@ class Machine(RuleBasedStateMachine):
     def jobs_start(self) -> None:
         for job in self.jobs("startable"):
             self.runs[job.key] += 1
+            counts = {given.name: given.count for given in job.admission.pod_sets}
             for each in pods_of(job, self.runs[job.key]):
-                self.write(each)
+                if each.index < counts[each.pod_set]:
+                    self.write(each)
 
     @precondition(lambda self: any(p.node and not p.finished for p in self.all(Pod)))
     @rule(which=number, again=st.booleans())
@@ -290,7 +326,9 @@ class Machine(RuleBasedStateMachine):
             for group in queue.groups:
                 flavors = []
                 for f in group.flavors:
-                    scaled = tuple((r, replace(q, nominal=q.nominal * percent // 100 + 2000)) for r, q in f.quotas)
+                    scaled = tuple(
+                        (r, replace(q, nominal=q.nominal * percent // 100 + self.least_quota)) for r, q in f.quotas
+                    )
                     flavors.append(replace(f, quotas=scaled))
                 groups.append(replace(group, flavors=tuple(flavors)))
             self.write(replace(queue, groups=tuple(groups)))
@@ -313,6 +351,11 @@ class Machine(RuleBasedStateMachine):
             replace(was, allocatable=has, ready=ready or which % 3 > 0, unschedulable=cordoned and which % 2 == 0)
         )
 
+    @precondition(lambda self: self.all(Cohort))
+    @rule(which=number, parent=st.sampled_from(["", "top", "left", "right"]))
+    def a_cohort_moves(self, which: int, parent: str) -> None:
+        self.write(replace(self.pick(Cohort, which), parent=parent))
+
     def teardown(self) -> None:
         """Everything is delivered and written: the engine comes to rest, and a new one says the same of the objects."""
         if not hasattr(self, "server"):
@@ -331,6 +374,36 @@ class Machine(RuleBasedStateMachine):
         self.state.bring_back(self.now_ms)
         assert aggregates(self.state) == told
         assert not rested.assumed or not any(a.settled for a in rested.assumed.values())
+
+
+class Machine(Base):
+    """On clusters of nodes."""
+
+    seen: Counter[str] = Counter()
+
+    @initialize(world=worlds(most_workloads=6), kind=st.sampled_from([True, True, False]))
+    def made(self, world: World, kind: bool) -> None:
+        self.begin(Profile(), [kinder(noun) if kind else noun for noun in world.setup], world.workloads)
+
+
+class Rivalry(Base):
+    """Among queues that borrow from one another and take back."""
+
+    seen: Counter[str] = Counter()
+
+    least_quota = 0
+
+    @initialize(found=rivals(most_workloads=10))
+    def made(self, found: Rivals) -> None:
+        self.begin(found.profile, found.setup, sorted(found.workloads, key=lambda w: (-w.priority, w.key)))
+        self.all_goes_well(evictions=True)
+
+    @precondition(lambda self: self.unborn)
+    @rule()
+    def a_rival_comes_late(self) -> None:
+        self.write(self.unborn.pop(0))
+        self.deliver(10_000)
+        self.flying += self.decide()
 
 
 def kinder(noun: Noun) -> Noun:

@@ -5,24 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
 from kumi.api.errors import InvariantError
 from kumi.engine import invariants
 from kumi.engine.admission import cycle
+from kumi.engine.admission.assignment import Assignment, Mode
 from kumi.engine.admission.order import kind
-from kumi.engine.decisions import Admit
-from kumi.engine.model import Admission, PodSetAssigned, Profile, Put
+from kumi.engine.claims import Claim
+from kumi.engine.decisions import Admit, Decision, Evict
+from kumi.engine.model import Admission, PodSetAssigned, PodShape, Profile, Put
 from kumi.engine.queues import Parked
 from kumi.engine.reasons import Code, Reason
+from kumi.engine.settings import Settings
 from kumi.engine.state import State
-from kumi.testing.builders import GPU, node, pod
+from kumi.testing.builders import GPU, door, node, pod, workload
 from kumi.testing.diagram import Cluster
 from kumi.testing.strategies import World, worlds
-from tests.engine.machine import Machine
+from tests.engine.admission import trees
+from tests.engine.machine import Machine, Rivalry
 
 FR = ("default", GPU)
 
@@ -150,7 +156,27 @@ def fewer_are_admitted_than_it_counts(state: State) -> None:
     state.assume(Admit("ns/b", Admission("cq", (given_,))))
 
 
+def somebody_is_spoken_for_and_stays(state: State) -> None:
+    state.claims.spoken["ns/a"] = "ns/b"
+
+
+def a_view_is_left_open(state: State) -> None:
+    state.claims.shown = True
+
+
+def a_claim_of_one_that_waits_in_no_line(state: State) -> None:
+    state.claims.of["ns/e"] = Claim(Admission("cq", ()), Assignment("cq", Mode.FIT, (), {}))
+
+
+def one_is_due_that_claims_nothing(state: State) -> None:
+    state.claims.due["ns/b"] = None
+
+
 BREACHES = [
+    (somebody_is_spoken_for_and_stays, "does not go, and is spoken for"),
+    (a_view_is_left_open, "left open"),
+    (a_claim_of_one_that_waits_in_no_line, "waits in no line"),
+    (one_is_due_that_claims_nothing, "gone is due"),
     (usage_is_forgotten, "quota: usage is kept"),
     (usage_of_nobody, "quota: usage is kept"),
     (a_holder_is_not_in_the_index, "index of quota holders"),
@@ -234,3 +260,61 @@ def test_the_machine() -> None:
         ("node lost", 10),
     ):
         assert Machine.seen[what] >= least, (what, Machine.seen)
+
+
+def test_the_machine_of_rivals() -> None:
+    """The same among queues that borrow and preempt: claims are kept, nothing is promised that isn't there."""
+    Rivalry.seen = Counter()
+    run_state_machine_as_test(  # type: ignore[no-untyped-call]
+        Rivalry, settings=settings(max_examples=120, stateful_step_count=50, database=None, derandomize=True)
+    )
+    for what, least in (("Admit", 200), ("borrows", 300), ("preempted", 15), ("claims", 30), ("refused", 30)):
+        assert Rivalry.seen[what] >= least, (what, Rivalry.seen)
+
+
+def carried_out(state: State, decided: list[Decision], now_ms: int) -> None:
+    """Every decision is written, and every victim stops at once."""
+    for decision in decided:
+        state.settle(decision, True)
+        if isinstance(decision, Admit):
+            job = replace(state.workloads[decision.workload], admission=decision.admission, admitted=True)
+            state.apply(Put(replace(job, reserved_ms=now_ms)))
+        elif isinstance(decision, Evict):
+            job = replace(state.workloads[decision.workload], admission=None, admitted=False, evicted=False)
+            state.apply(Put(replace(job, reserved_ms=0)))
+        invariants.check(state)
+
+
+def test_limits_hold_at_every_level_and_it_comes_to_rest() -> None:
+    seen: Counter[str] = Counter()
+
+    @settings(max_examples=60)
+    @given(st.integers(0, 2**32), trees.settings)
+    def check(seed: int, chosen: Settings) -> None:
+        world, chance = trees.world_of(seed), Random(seed)
+        running = [replace(job, evicted=False) for job in world.holders]
+        state = world.state(Profile(places=False, settings=chosen), running)
+        for name in trees.QUEUES:
+            state.apply(Put(door(f"ns/{name}", name)))
+        for n in range(6):
+            shape_ = PodShape((("cpu", chance.randint(1, 4)),))
+            job = workload(f"ns/p{n}", pod_shape=shape_, queue=f"ns/{chance.choice(trees.QUEUES)}")
+            state.apply(Put(replace(job, priority=chance.randint(0, 4), created_ms=10 + n)))
+        preempted: Counter[str] = Counter()
+        for now_ms in range(100, 130):
+            decided = cycle.decide(state, now_ms)
+            invariants.check(state)
+            if chosen.fair is None:
+                again = cycle.decide(state, now_ms)
+                assert not [d for d in again if isinstance(d, Admit | Evict)]
+            preempted.update(d.workload for d in decided if isinstance(d, Evict))
+            if not decided:
+                break
+            carried_out(state, decided, now_ms)
+        if chosen.fair is None:
+            assert not decided
+        seen.update(all=1, borrowed=any(state.quotas.borrowers.values()), preempted=bool(preempted))
+
+    check()
+    assert seen["borrowed"] > 0.4 * seen["all"]
+    assert seen["preempted"] > 0.15 * seen["all"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,6 +107,72 @@ def test_an_empty_line_leaves_nothing_behind() -> None:
     queues.park("cq", kind(JOBS[0]), FULL)
     queues.leave(JOBS[0].key)
     assert (queues.line, queues.members, queues.ready, queues.parked, queues.hot) == ({}, {}, {}, {}, {})
+
+
+def test_one_that_is_parked_alone_lets_its_equals_pass_and_blocks_a_strict_line_unless_it_is_said_not_to() -> None:
+    first, second = workload("ns/a", gpu=1), workload("ns/b", gpu=1)
+    queues = filled(first, second)
+    queues.park_alone("ns/a", FULL)
+    assert queues.head("cq", Strategy.BEST_EFFORT) == "ns/b"
+    assert queues.head("cq", Strategy.STRICT) is None
+    queues.park_alone("ns/a", replace(FULL, blocks=False))
+    assert queues.head("cq", Strategy.STRICT) == "ns/b"
+    queues.wake_alone("ns/a")
+    assert queues.head("cq", Strategy.STRICT) == "ns/a"
+
+
+def test_one_that_is_parked_alone_and_leaves_is_forgotten() -> None:
+    queues = filled(workload("ns/a", gpu=1))
+    queues.park_alone("ns/a", FULL)
+    queues.leave("ns/a")
+    assert (queues.line, queues.members, queues.alone) == ({}, {}, {})
+
+
+def test_one_that_sticks_goes_first_until_it_leaves() -> None:
+    queues = filled(workload("ns/a", gpu=1, priority=9), workload("ns/b", gpu=2))
+    queues.stick("ns/b")
+    assert queues.head("cq", Strategy.BEST_EFFORT) == "ns/b"
+    queues.leave("ns/b")
+    assert queues.head("cq", Strategy.BEST_EFFORT) == "ns/a"
+    assert queues.sticky == {}
+
+
+def test_lanes_take_turns_by_usage_and_then_by_the_places_of_their_heads() -> None:
+    usage = {"ns/x": 2.0, "ns/y": 1.0}
+    queues = Queues(Journal(), lambda door: usage[door])
+    for name, door, priority in (("a", "ns/x", 9), ("b", "ns/y", 1), ("c", "ns/y", 0)):
+        one = workload(f"ns/{name}", gpu=1, priority=priority)
+        queues.enter(one.key, Spot("cq", place(one), kind(one), door, door))
+    assert queues.head("cq", Strategy.BEST_EFFORT) == "ns/b"
+    assert list(queues.in_order("cq")) == ["ns/b", "ns/c", "ns/a"]
+    assert [queues.position(f"ns/{name}") for name in "abc"] == [3, 1, 2]
+    assert queues.before("ns/a", 5) == ["ns/b", "ns/c"]
+    usage["ns/y"] = 2.0
+    assert queues.head("cq", Strategy.BEST_EFFORT) == "ns/a"
+    queues.leave("ns/a")
+    assert list(queues.lanes["cq"]) == ["cq ns/y"]
+
+
+def test_a_kind_is_parked_in_all_lanes() -> None:
+    queues = Queues(Journal())
+    for name, door in (("a", "ns/x"), ("b", "ns/y")):
+        one = workload(f"ns/{name}", gpu=1)
+        queues.enter(one.key, Spot("cq", place(one), kind(one), door, door))
+    queues.park("cq", kind(workload("ns/a", gpu=1)), FULL)
+    assert queues.head("cq", Strategy.BEST_EFFORT) is None
+    queues.leave("ns/a")
+    queues.wake("cq", kind(workload("ns/b", gpu=1)))
+    assert queues.head("cq", Strategy.BEST_EFFORT) == "ns/b"
+
+
+def test_a_head_that_was_tried_and_stays_is_marked_until_something_happens() -> None:
+    queues = filled(workload("ns/a", gpu=1))
+    queues.cool("cq")
+    queues.try_later("ns/a", FULL)
+    assert queues.head("cq", Strategy.STRICT) == "ns/a"
+    assert queues.tried == {"cq": {"ns/a": FULL}}
+    queues.stir("cq")
+    assert (queues.tried, queues.hot) == ({}, {"cq": None})
 
 
 def test_back_offs_are_kept_by_their_time() -> None:

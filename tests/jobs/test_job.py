@@ -473,6 +473,33 @@ def test_a_job_may_start_with_fewer_pods_and_gets_them_back_when_it_is_stopped()
     assert QUEUED.stop_patch(stopped, [PodSetShape("main", 8, {}, 2)]) == {"spec": {"parallelism": 8}}
 
 
+def test_completions_follow_where_they_are_to_be_as_many() -> None:
+    made = batch_job(parallelism=8, completions=8)
+    made["metadata"]["annotations"] = {
+        "kueue.x-k8s.io/job-min-parallelism": "2",
+        "kueue.x-k8s.io/job-completions-equal-parallelism": "true",
+    }
+    started = QUEUED.start_patch(msgspec.convert(made, Job), [PodSetInfo("main", 3)])
+    assert started == {"spec": {"suspend": False, "parallelism": 3, "completions": 3}}
+
+
+@pytest.mark.parametrize(
+    ("spec", "succeeded", "given_back"),
+    [
+        ({"parallelism": 4, "completions": 10}, 5, {}),
+        ({"parallelism": 4, "completions": 10}, 8, {"main": 2}),
+        ({"parallelism": 4, "completions": 3}, 1, {"main": 1}),
+        ({"parallelism": 4}, 2, {}),
+        ({"parallelism": 4, "completions": 4}, 0, {}),
+    ],
+)
+def test_pods_that_nothing_is_left_to_do_for_are_given_back(
+    spec: dict[str, int], succeeded: int, given_back: dict[str, int]
+) -> None:
+    made = {**batch_job(**spec), "status": {"succeeded": succeeded}}
+    assert QUEUED.standing(msgspec.convert(made, Job)).reclaimable == given_back
+
+
 def test_stopping_takes_two_steps_with_the_start_time_between() -> None:
     made = batch_job()
     made["spec"]["template"]["spec"]["nodeSelector"] = {"pool": "gpu", "zone": "a"}

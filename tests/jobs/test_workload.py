@@ -78,21 +78,12 @@ def test_what_the_workload_of_a_job_says() -> None:
     assert spec["maximumExecutionTimeSeconds"] == 60
 
 
-@pytest.mark.parametrize(
-    ("annotation", "value", "request_"),
-    [
-        ("required-topology", "rack", {"required": "rack"}),
-        ("preferred-topology", "block", {"preferred": "block"}),
-        ("unconstrained-topology", "true", {"unconstrained": True}),
-    ],
-)
-def test_topology_annotations_of_the_template_become_a_request(
-    annotation: str, value: str, request_: JsonObject
-) -> None:
+def test_topology_annotations_of_the_template_become_a_request() -> None:
     job = batch_job()
-    job["spec"]["template"]["metadata"] = {"annotations": {f"kueue.x-k8s.io/podset-{annotation}": value}}
+    job["spec"]["template"]["metadata"] = {"annotations": {"kueue.x-k8s.io/podset-required-topology": "rack"}}
     made = build(JOBS, msgspec.convert(job, Job), Priority())
-    assert made["spec"]["podSets"][0]["topologyRequest"] == request_
+    label = "batch.kubernetes.io/job-completion-index"
+    assert made["spec"]["podSets"][0]["topologyRequest"] == {"required": "rack", "podIndexLabel": label}
 
 
 def test_a_smaller_start_is_said() -> None:

@@ -515,3 +515,22 @@ def test_an_object_has_its_path(kind: Kind, arguments: tuple[str, ...], path: st
 def test_aiohttp_is_not_imported_before_it_is_needed() -> None:
     code = "import sys, kumi.kube.client, kumi.kube.config; sys.exit('aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_the_checks_that_fail_are_named_and_a_server_that_is_ready_has_none(store: MemoryStore) -> None:
+    sound = False
+    registry = Registry(store, SCHEME, now_ms, lambda: "00000000-0000-4000-8000-000000000000")
+    app = make_app(registry, SCHEME, clock_ms=now_ms, checks={"scheduler": lambda: sound, "store": lambda: True})
+    async with Server(app) as server, HttpClient(Config(server.url)) as client:
+        assert await client.failed_checks() == ("scheduler",)
+        sound = True
+        assert await client.failed_checks() == ()
+
+
+async def test_who_may_not_ask_whether_it_is_ready_is_told_so() -> None:
+    async def refuse(_: web.Request) -> web.Response:
+        return web.Response(status=403, text="not for you")
+
+    async with answering(refuse) as config, HttpClient(config) as client:
+        with pytest.raises(ApiError, match="not for you"):
+            await client.failed_checks()

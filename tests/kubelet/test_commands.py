@@ -20,7 +20,7 @@ async def execute(cluster: Cluster, script: str, *, stdin: bool = False, termina
         await cluster.run(pod("p", container("exec sleep 60", env=[{"name": "WORD", "value": "yes"}])))
     found = await cluster.until("p", lambda p: "running" in state(p), "running")
     commands = ProcessCommands()
-    commands.attach(cluster.machine)
+    commands.serve(cluster.machine)
     return await commands.execute(found, ExecOptions("main", ("/bin/sh", "-c", script), stdin, terminal))
 
 
@@ -75,7 +75,7 @@ async def test_a_program_that_is_not_there_is_told(cluster: Cluster) -> None:
     found = await cluster.get("p")
     assert found is not None
     commands = ProcessCommands()
-    commands.attach(cluster.machine)
+    commands.serve(cluster.machine)
     command = await commands.execute(found, ExecOptions("main", ("no-such-program",)))
     with pytest.raises(KumiError, match="executable file not found"):
         await command.code()
@@ -89,4 +89,4 @@ async def test_a_container_that_does_not_run_here_takes_none(cluster: Cluster) -
     for _ in range(2):
         with pytest.raises(ApiError, match="container not found"):
             await commands.execute(found, ExecOptions("main", ("true",)))
-        commands.attach(cluster.machine)
+        commands.serve(cluster.machine)

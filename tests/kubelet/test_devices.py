@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api.errors import KumiError
-from kumi.kubelet.devices import Devices, is_device, variables_of
+from kumi.kubelet.devices import Devices, is_device
+from kumi.kubelet.gpus import Card
 from tests.kubelet.stage import pod
 
 GPU = "nvidia.com/gpu"
@@ -65,12 +66,12 @@ def test_devices_from_before_a_restart_are_not_given_again() -> None:
 def test_a_container_sees_its_devices_and_no_others(
     given_: dict[str, list[int]], offered: dict[str, int], visible: str | None, wanted: tuple[str, str]
 ) -> None:
-    found = variables_of(given_, offered, visible)
+    found = Devices(offered).variables_of(given_, visible)
     assert (found["CUDA_VISIBLE_DEVICES"], found["NVIDIA_VISIBLE_DEVICES"]) == wanted
 
 
 def test_nothing_is_hidden_on_a_node_without_devices() -> None:
-    assert variables_of({}, {}, "0") == {}
+    assert Devices({}).variables_of({}, "0") == {}
 
 
 def test_extended_resources_with_gpu_in_their_name_are_devices() -> None:
@@ -79,3 +80,23 @@ def test_extended_resources_with_gpu_in_their_name_are_devices() -> None:
         "amd.com/gpu",
         "example.com/GPU-shared",
     ]
+
+
+CARDS = [Card(f"GPU-{name}", "A100", 1 << 30, minor) for name, minor in (("a", 4), ("b", 2), ("c", 0))]
+
+
+def test_cards_that_are_known_go_by_their_uuid_and_their_own_device_node() -> None:
+    devices = Devices({GPU: 3}, CARDS)
+    assert devices.variables_of({GPU: [0, 2]}, "6,7")["CUDA_VISIBLE_DEVICES"] == "GPU-a,GPU-c"
+    assert devices.minors_of({GPU: [0, 2]}) == [4, 0]
+    assert Devices({GPU: 3}).minors_of({GPU: [0, 2]}) == [0, 2]
+
+
+def test_an_ill_card_is_given_to_nobody_until_it_is_well() -> None:
+    devices = Devices({GPU: 3}, CARDS)
+    assert devices.avoid(["GPU-a", "GPU-of-another-node"]) == 1
+    assert devices.take("p", pod("p", asks(2))) == {"main": {GPU: [1, 2]}}
+    with pytest.raises(KumiError, match="0 free"):
+        devices.take("q", pod("q", asks(1)))
+    assert devices.avoid([]) == 0
+    assert devices.take("q", pod("q", asks(1))) == {"main": {GPU: [0]}}

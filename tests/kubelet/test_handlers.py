@@ -175,3 +175,11 @@ async def test_a_post_start_hook_that_fails_is_told_and_ends_the_container(clust
     await cluster.run(pod("p", container("exec sleep 60", lifecycle=lifecycle)))
     await cluster.phase("p", "Failed")
     assert "wrong" in (await reasons(cluster, "p"))["FailedPostStartHook"]
+
+
+@pytest.mark.parametrize("kind", ["startup", "liveness", "readiness"])
+def test_a_probe_that_is_not_known_is_told_with_what_to_use_instead(kind: str) -> None:
+    said = handlers.unknown({"name": "main", f"{kind}Probe": {"grpc": {"port": 80}}})
+    assert said.startswith(f"its {kind}Probe is a gRPC one")
+    assert "grpc_health_probe" in said
+    assert handlers.unknown({"name": "main", f"{kind}Probe": {"tcpSocket": {"port": 80}}}) == ""

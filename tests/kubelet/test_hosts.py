@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kumi.kubelet.hosts import Names, alias_lines, hosts_text, machine_lines, named_pod, write_in_place
+from kumi.jobs.injected import ANNOTATION, Injected, encode
+from kumi.kubelet.hosts import NamedPod, Names, alias_lines, hosts_text, machine_lines, named_pod, write_in_place
 from tests.kubelet.stage import pod
 
 
@@ -46,6 +47,42 @@ def test_names_have_the_address_that_pods_of_the_namespace_see() -> None:
     assert found.address_of("svc.default", "other") == "127.5.0.2"
     assert found.address_of("m.sub.default.svc", "other") == "127.5.0.2"
     assert found.address_of("job-worker-0", "other") is None
+
+
+def of_job(name: str, job: str, role: str) -> NamedPod:
+    note = {ANNOTATION: encode(Injected(group=job))}
+    return named_pod(pod(name, "true", meta={"annotations": note, "labels": {"job": job, "role": role}}), "127.5.0.9")
+
+
+def test_the_names_of_a_pod_that_ended_stay_while_its_job_has_others() -> None:
+    found = Names()
+    found.put_pod("m", of_job("j-master-0", "j", "master"))
+    found.put_pod("w", of_job("j-worker-0", "j", "worker"))
+    found.put_service("default", "svc", {"job": "j", "role": "master"})
+    found.end_pod("default", "m")
+    assert found.address_of("j-master-0", "default") == "127.5.0.9"
+    assert found.address_of("svc.default.svc", "other") == "127.5.0.9"
+    found.end_pod("default", "w")
+    assert found.lines("default") == []
+    found.put_pod("w2", of_job("other", "k", "worker"))
+    assert [names for _, names in found.lines("default")] == [["other"]]
+
+
+def test_a_service_has_living_pods_alone_if_there_are_any() -> None:
+    found = Names()
+    for uid in ("a", "b", "c"):
+        found.put_pod(uid, of_job(f"j-{uid}", "j", "r")._replace(address=uid))
+    found.put_service("default", "svc", {"job": "j"})
+    found.end_pod("default", "a")
+    addresses = [address for address, names in found.lines("default") if "svc" in names]
+    assert addresses == ["b", "c"]
+
+
+def test_a_pod_of_no_job_that_ended_has_no_name() -> None:
+    found = names()
+    found.end_pod("default", "u1")
+    assert found.lines("default")[0] == ("127.5.0.3", ["job-worker-0"])
+    assert found.address_of("job-master-0", "default") is None
 
 
 def test_only_what_changed_is_stale() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,10 +12,16 @@ import pytest
 
 from kumi.kubelet import inside, mounts
 from kumi.kubelet.process import MARK, Launcher, Process, Refused
+from kumi.kubelet.sandbox_view import Plan
 from kumi.kubelet.shim import Request
 from tests.kubelet.stage import eventually
 
 pytestmark = pytest.mark.process
+KINDS = [
+    pytest.param(mounts.MOUNT, marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root can")),
+    pytest.param(mounts.USER, marks=pytest.mark.needs("user namespaces")),
+    pytest.param(mounts.SANDBOX, marks=pytest.mark.needs("bubblewrap")),
+]
 
 
 @pytest.fixture
@@ -62,19 +69,39 @@ async def test_a_command_has_the_container_s_environment_and_directory(launcher:
     process.kill()
 
 
-async def test_a_command_sees_the_container_s_mounts_and_host_name(launcher: Launcher, tmp_path: Path) -> None:
-    if launcher.isolation == mounts.NONE:
-        pytest.skip("no private views here")
+@pytest.mark.parametrize("isolation", KINDS)
+async def test_a_command_sees_the_container_s_mounts_and_host_name(
+    launcher: Launcher, tmp_path: Path, isolation: str
+) -> None:
     (tmp_path / "volume").mkdir()
     (tmp_path / "volume" / "file").write_text("inside\n")
     found = [[str(tmp_path / "volume"), "/data/of/the/pod", False]]
     staging = tmp_path / "root"
     staging.mkdir()
+    plan = list(Plan(shutil.which("bwrap") or ""))
     process, request = await start(
-        launcher, tmp_path, isolation=launcher.isolation, hostname="box", mounts=found, staging=str(staging)
+        launcher, tmp_path, isolation=isolation, hostname="box", mounts=found, staging=str(staging), sandbox=plan
     )
-    code, said = await run(launcher, within(process, request, "cat /data/of/the/pod/file; uname -n"))
-    assert (code, said) == (0, "inside\nbox\n")
+    script = "cat /data/of/the/pod/file; uname -n; echo more > /data/of/the/pod/more; kill -0 $PPID 2>&1; exit 4"
+    code, said = await run(launcher, within(process, request, script))
+    assert (code, said.split()[:2]) == (4, ["inside", "box"])
+    assert (tmp_path / "volume" / "more").read_text() == "more\n"
+    process.kill()
+
+
+@pytest.mark.parametrize("isolation", KINDS)
+async def test_a_command_has_a_terminal_in_every_isolation(launcher: Launcher, tmp_path: Path, isolation: str) -> None:
+    staging = tmp_path / "root"
+    staging.mkdir()
+    plan = list(Plan(shutil.which("bwrap") or ""))
+    process, request = await start(
+        launcher, tmp_path, isolation=isolation, hostname="box", staging=str(staging), sandbox=plan
+    )
+    ours, theirs = os.openpty()
+    asked = within(process, request, "test -t 0 && stty size </dev/tty")._replace(terminal=True)
+    assert await launcher.run_inside(asked, [theirs, theirs, theirs]) == 0
+    assert os.read(ours, 100).split() == [b"0", b"0"]
+    os.close(ours)
     process.kill()
 
 

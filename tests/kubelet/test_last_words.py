@@ -8,16 +8,16 @@ import pytest
 
 from kumi.kubelet import mounts
 from kumi.kubelet.last_words import FILE_BYTES, LOG_BYTES, LOG_LINES, make_file, path_of, with_last_words
+from kumi.kubelet.log_files import LIMITS, Limits, Log
 from kumi.kubelet.pod_words import Exit
-from kumi.kubelet.shim import Log
 from tests.kubelet.stage import Cluster, container, pod, state
 
 FALL_BACK = {"terminationMessagePolicy": "FallbackToLogsOnError"}
 
 
-def logged(directory: Path, text: bytes) -> str:
+def logged(directory: Path, text: bytes, limits: Limits = LIMITS) -> str:
     stem = str(directory / "0")
-    log = Log(f"{stem}.log")
+    log = Log(stem, limits)
     log.take("stdout", text)
     log.close()
     return stem
@@ -44,6 +44,24 @@ def test_long_lines_of_the_log_are_cut_at_their_beginning(tmp_path: Path) -> Non
     said = with_last_words(Exit(1), FALL_BACK, stem).message
     assert len(said) <= LOG_BYTES
     assert said.endswith("xend\n")
+
+
+def test_the_end_of_a_log_may_be_in_several_files(tmp_path: Path) -> None:
+    stem = logged(tmp_path, b"".join(b"line %d\n" % n for n in range(200)), Limits(500, 50))
+    assert len(list(tmp_path.glob("0*.log"))) > 10
+    said = with_last_words(Exit(1), FALL_BACK, stem).message
+    assert said.splitlines() == [f"line {n}" for n in range(200 - LOG_LINES, 200)]
+
+
+def test_parts_of_a_line_are_one_line(tmp_path: Path) -> None:
+    stem = logged(tmp_path, b"x" * 20 * 1024 + b"\nend\n")
+    said = with_last_words(Exit(1), FALL_BACK, stem).message
+    assert said == "x" * (LOG_BYTES - 5) + "\nend\n"
+    log = Log(str(tmp_path / "1"))
+    for text in (b"Pass", b"word"):
+        log.take("stderr", text)
+        log.close()
+    assert with_last_words(Exit(1), FALL_BACK, str(tmp_path / "1")).message == "Password"
 
 
 def test_without_words_of_its_own_the_node_s_stay(tmp_path: Path) -> None:

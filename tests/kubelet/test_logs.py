@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from kumi.api.errors import ApiError
 from kumi.api.meta import EPOCH
+from kumi.kubelet.log_files import Limits, Log, files_of
 from kumi.kubelet.logs import ProcessLogs, container_of, drop_old, parse_log_time
 from kumi.kubelet.pod_record import home_of
-from kumi.kubelet.shim import Log
 from kumi.runtime.clock import RealClock
 from kumi.runtime.streams import LogOptions
-from tests.kubelet.stage import container, pod
+from tests.kubelet.stage import Cluster, container, pod, status
 
 POD = pod("p", "true", meta={"uid": "u"})
 SECOND = 1_700_000_000_000
@@ -72,7 +72,7 @@ def test_what_a_shim_writes_of_one_stream_is_what_kubectl_shows(
     files = Files(tmp_path)
     path = files.home / "0.log"
     path.unlink(missing_ok=True)
-    log = Log(str(path))
+    log = Log(str(files.home / "0"))
     for data in only_out:
         log.take("stdout", data)
     log.close()
@@ -133,6 +133,70 @@ async def test_following_ends_when_the_pods_files_are_removed(files: Files) -> N
     assert await asyncio.wait_for(reader, 20) == b"first\n"
 
 
+def rotated(files: Files, attempt: int = 0, lines: int = 100) -> bytes:
+    """A log in several files; what of it is kept."""
+    stem = str(files.home / str(attempt))
+    log = Log(stem, Limits(700, 4))
+    for number in range(lines):
+        log.take("stdout", b"line %d\n" % number)
+    log.close()
+    (files.home / f"{attempt}.run").touch()
+    (files.home / f"{attempt}.exit").touch()
+    assert len(files_of(stem)) == 4
+    text = b"".join(Path(path).read_bytes() for _, path in files_of(stem))
+    return b"".join(entry[40:] + b"\n" for entry in text.split(b"\n")[:-1])
+
+
+async def test_all_files_that_rotation_kept_are_read_as_one(files: Files) -> None:
+    kept = rotated(files)
+    assert kept.endswith(b"line 99\n")
+    assert await files.read() == kept
+
+
+@pytest.mark.parametrize("lines", [0, 1, 5, 13, 14, 15, 30, 40, 1000])
+async def test_tail_goes_back_over_files(files: Files, lines: int) -> None:
+    kept = rotated(files).splitlines(keepends=True)
+    assert await files.read(tail_lines=lines) == b"".join(kept[max(0, len(kept) - lines) :])
+
+
+async def test_since_times_and_limit_hold_over_files(files: Files) -> None:
+    files.write((0, "F", b"old"), ended=False)
+    for number, lines in (
+        (1, ((500, "F", b"old too"), (1500, "P", b"ha"))),
+        (2, ((2000, "F", b"lf"), (2500, "F", b"end"))),
+    ):
+        text = b"".join(b"%s stdout %s %s\n" % (time_of(ms), tag.encode(), body) for ms, tag, body in lines)
+        (files.home / f"0.{number}.log").write_bytes(text)
+    assert await files.read(since_ms=SECOND + 1000) == b"half\nend\n"
+    assert await files.read(since_ms=SECOND + 1000, timestamps=True) == b"%s half\n%s end\n" % (
+        time_of(1500),
+        time_of(2500),
+    )
+    assert await files.read(limit_bytes=15) == b"old\nold too\nhal"
+    assert await files.read(tail_lines=2) == b"half\nend\n"
+
+
+async def test_previous_reads_all_its_files(files: Files) -> None:
+    kept = rotated(files)
+    rotated(files, attempt=1, lines=50)
+    assert await files.read(previous=True) == kept
+
+
+async def test_following_goes_from_file_to_file_and_loses_nothing(files: Files) -> None:
+    stem = str(files.home / "0")
+    log = Log(stem, Limits(700, 4))
+    (files.home / "0.run").touch()
+    reader = asyncio.create_task(files.read(follow=True))
+    for number in range(200):
+        log.take("stdout", b"line %d\n" % number)
+        if number % 10 == 9:
+            await asyncio.sleep(0.06)
+    log.close()
+    (files.home / "0.exit").touch()
+    assert await asyncio.wait_for(reader, 20) == b"".join(b"line %d\n" % n for n in range(200))
+    assert files_of(stem)[0][0] > 0
+
+
 async def test_previous_is_the_attempt_before(files: Files) -> None:
     with pytest.raises(ApiError, match='previous terminated container "main" in pod "p" not found'):
         await files.read(previous=True)
@@ -187,9 +251,11 @@ def test_two_attempts_are_kept(tmp_path: Path) -> None:
     for attempt in range(3):
         for suffix in ("log", "run", "exit"):
             (tmp_path / f"{attempt}.{suffix}").touch()
+    (tmp_path / "1.1.log").touch()
+    (tmp_path / "2.1.log").touch()
     drop_old(tmp_path, 1)
     drop_old(tmp_path, 3)
-    assert sorted(p.name for p in tmp_path.glob("*.log")) == ["0.log", "2.log"]
+    assert sorted(p.name for p in tmp_path.glob("*.log")) == ["0.log", "2.1.log", "2.log"]
 
 
 def test_a_time_is_read_to_the_millisecond() -> None:
@@ -199,3 +265,36 @@ def test_a_time_is_read_to_the_millisecond() -> None:
 
 async def test_a_pod_without_a_node_has_an_empty_log(files: Files) -> None:
     assert await files.read({**POD, "spec": {**POD["spec"], "nodeName": ""}}) == b""
+
+
+@pytest.mark.process
+async def test_following_a_container_shows_every_line_while_its_log_is_bounded(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path / "c", log=Limits(20_000, 3))
+    await cluster.start()
+    try:
+        script = "i=0; while [ $i -lt 100 ]; do seq 1000 1099; i=$((i+1)); sleep 0.01; done; printf half; exit 1"
+        await cluster.run(pod("p", container(script), restartPolicy="OnFailure"))
+        await cluster.phase("p", "Running")
+        seen = await asyncio.wait_for(cluster.log("p", follow=True), 60)
+        assert seen == 100 * "".join(f"{n}\n" for n in range(1000, 1100)) + "half"
+        await cluster.until("p", lambda p: status(p)["restartCount"] > 0, "running again")
+        before = await cluster.log("p", previous=True)
+        assert seen.endswith(before)
+        assert len(before) > 5_000
+        assert (await cluster.log("p", previous=True, tail_lines=2)) == "1099\nhalf"
+        for home in (cluster.data_dir / "pods").glob("*/main"):
+            assert sum(log.stat().st_size for log in home.glob("0*.log")) <= 60_000
+    finally:
+        await cluster.crash()
+        cluster.end()
+
+
+@pytest.mark.process
+async def test_following_shows_a_line_before_it_is_complete(cluster: Cluster) -> None:
+    script = "printf ' 10%%'; while [ ! -e go ]; do sleep 0.02; done; echo ' done'"
+    await cluster.run(pod("p", container(script, workingDir=str(cluster.data_dir))))
+    found = await cluster.phase("p", "Running")
+    pieces = cluster.logs.logs(found, LogOptions(follow=True))
+    assert await asyncio.wait_for(anext(pieces), 20) == b" 10%"
+    (cluster.data_dir / "go").touch()
+    assert b"".join([piece async for piece in pieces]) == b" done\n"

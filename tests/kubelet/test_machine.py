@@ -85,6 +85,34 @@ async def test_two_jobs_of_two_ranks_that_listen_on_every_address_at_the_same_po
         cluster.end()
 
 
+@pytest.mark.parametrize("isolation", ["", "none"])
+async def test_a_worker_that_begins_after_its_master_has_ended_does_not_wait_for_it(
+    tmp_path: Path, isolation: str
+) -> None:
+    cluster = Cluster(tmp_path / tmp_path.name, {"n1": NodeSettings(), "n2": NodeSettings()}, isolation=isolation)
+    await cluster.start()
+    try:
+        await cluster.client.create(service("blue-0", {"job": "blue", "rank": "0"}))
+        master, worker = (quick(rank("blue", number, wait=number > 0), f"n{number + 1}") for number in (0, 1))
+        await cluster.run(master)
+        await cluster.phase("blue-0-x", "Succeeded")
+        await cluster.crash()
+        await cluster.start()  # also where it ended before a restart
+        await cluster.run(worker)
+        await cluster.phase("blue-1-x", "Succeeded")
+        assert (await cluster.log("blue-1-x")).startswith("rank 1 of ")
+    finally:
+        await cluster.crash()
+        cluster.end()
+
+
+def quick(found: dict[str, Any], node: str) -> dict[str, Any]:
+    """The same pod on that node, with a program that needs nobody."""
+    found["spec"]["nodeName"] = node
+    found["spec"]["containers"][0]["command"] = ["/bin/sh", "-c", "echo rank $RANK of $MASTER_ADDR"]
+    return found
+
+
 async def test_names_of_pods_and_services_resolve_inside_pods_as_they_come(cluster: Cluster) -> None:
     if cluster.machine.isolation == "none":
         pytest.skip("not run: this machine lets nobody mount")

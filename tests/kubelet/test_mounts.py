@@ -130,6 +130,14 @@ def test_what_can_not_be_provided_is_said(tmp_path: Path, source: Path, isolatio
         in_a_view(tmp_path, isolation, [wanted], look_at(wanted, "a refusal"))
 
 
+@pytest.mark.parametrize("isolation", KINDS)
+def test_a_link_out_of_its_volume_is_not_mounted(tmp_path: Path, source: Path, isolation: str) -> None:
+    (source / "link").symlink_to("/etc")
+    wanted = Mount(str(source / "link"), "/kumi-test", within=str(source))
+    with pytest.raises(AssertionError, match="leads out of its volume"):
+        in_a_view(tmp_path, isolation, [wanted], lambda: None)
+
+
 def test_no_view_is_no_change(tmp_path: Path) -> None:
     enter(View(mounts.NONE, "inside", [Mount("/no/such", "/no/where")], [], str(tmp_path)))
     assert socket.gethostname() != "inside"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.kubelet.stage import Cluster, container, pod, status
+from tests.kubelet.stage import Cluster, container, pod, state, status
 
 pytestmark = pytest.mark.process
 
@@ -36,3 +36,18 @@ async def test_a_command_in_a_container_has_the_environment_of_its_start_also_af
     flag.touch()
     found = await cluster.until("p", lambda p: status(p).get("ready"), "ready again")
     assert status(found)["restartCount"] == 0
+
+
+async def test_a_container_with_a_probe_that_can_not_be_asked_waits_and_says_why(cluster: Cluster) -> None:
+    await cluster.run(pod("p", container("exec sleep 60", livenessProbe={"grpc": {"port": 80}})))
+    found = await cluster.until("p", lambda p: "waiting" in state(p) and state(p)["waiting"].get("message"), "told")
+    assert state(found)["waiting"]["reason"] == "CreateContainerConfigError"
+    assert "gRPC" in state(found)["waiting"]["message"]
+
+
+async def test_no_pod_can_pass_for_another_s_process(cluster: Cluster) -> None:
+    await cluster.run(
+        pod("p", container("echo $KUMI_CONTAINER", env=[{"name": "KUMI_CONTAINER", "value": "/another/0"}]))
+    )
+    await cluster.phase("p", "Succeeded")
+    assert (await cluster.log("p")).endswith("/main/0\n")

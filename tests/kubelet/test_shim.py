@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from kumi.kubelet import records
+from kumi.kubelet.log_files import LIMITS, PREFIX_BYTES, Limits, files_of
 from kumi.kubelet.process import Process
-from kumi.kubelet.shim import KILL_ALL, LINE_BYTES, PREFIX_BYTES, Log, Request, run
+from kumi.kubelet.shim import KILL_ALL, Request, run
 
 pytestmark = pytest.mark.process
 
@@ -22,9 +23,17 @@ pytestmark = pytest.mark.process
 class Shim:
     """A forked shim; `report` is what it said."""
 
-    def __init__(self, directory: Path, script: str, argv: list[str] | None = None, working_dir: str = "/") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        script: str,
+        argv: list[str] | None = None,
+        working_dir: str = "/",
+        log: Limits = LIMITS,
+    ) -> None:
         self.stem = str(directory / "0")
-        request = Request(self.stem, argv or ["/bin/sh", "-c", script], {"PATH": os.environ["PATH"]}, working_dir)
+        own = {"PATH": os.environ["PATH"]}
+        request = Request(self.stem, argv or ["/bin/sh", "-c", script], own, working_dir, log=list(log))
         read_end, write_end = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
@@ -193,18 +202,23 @@ def test_the_container_has_default_signals(tmp_path: Path) -> None:
         assert int(mask, 16) & ~sum(1 << (n - 1) for n in own) == 0
 
 
-def test_a_log_entry_is_a_time_a_stream_a_tag_and_the_text(tmp_path: Path) -> None:
-    log = Log(str(tmp_path / "log"))
-    log.take("stdout", b"one\ntw")
-    log.take("stderr", b"\xff\x00\n")
-    log.take("stdout", b"o\n" + b"x" * (LINE_BYTES + 3))
-    log.close()
-    entries = (tmp_path / "log").read_bytes().split(b"\n")[:-1]
-    assert [(e[31:37], e[38:39], e[40:43], len(e) - 40) for e in entries] == [
-        (b"stdout", b"F", b"one", 3),
-        (b"stderr", b"F", b"\xff\x00", 2),
-        (b"stdout", b"F", b"two", 3),
-        (b"stdout", b"P", b"xxx", LINE_BYTES),
-        (b"stdout", b"P", b"xxx", 3),
-    ]
-    assert all(e[29:30] == b"Z" and e[10:11] == b"T" for e in entries)
+def test_a_line_that_is_not_complete_is_in_the_log_while_the_container_runs(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "gate")
+    shim = Shim(tmp_path, "printf 'Password: '; read answer < gate; echo $answer", working_dir=str(tmp_path))
+    for _ in range(2000):
+        if shim.text == "Password: ":
+            break
+        time.sleep(0.005)
+    assert shim.text == "Password: "
+    (tmp_path / "gate").write_text("secret\n")
+    assert shim.wait()["code"] == 0
+    assert shim.text == "Password: secret\n"
+
+
+def test_the_log_on_disk_is_bounded_and_its_end_is_kept(tmp_path: Path) -> None:
+    shim = Shim(tmp_path, "seq 100000", log=Limits(50_000, 3))
+    assert shim.wait()["code"] == 0
+    paths = [path for _, path in files_of(shim.stem)]
+    assert len(paths) == 3
+    assert sum(os.path.getsize(path) for path in paths) <= 150_000
+    assert Path(paths[-1]).read_bytes().endswith(b" F 100000\n")

@@ -106,9 +106,9 @@ def test_mounts_have_their_sub_path_and_what_was_written_for_the_pod_is_read_onl
     ]
     mounted = mounts_of(container("x", volumeMounts=wanted), found.pod, places, {"N": "7"}, mounts.USER)
     assert mounted == [
-        Mount(str(tmp_path / "e" / "run-7"), "/data", False),
-        Mount(str(tmp_path / "c" / "a"), "/etc/x", True),
-        Mount(str(tmp_path / "e"), "/ro", True),
+        Mount(str(tmp_path / "e" / "run-7"), "/data", False, str(tmp_path / "e")),
+        Mount(str(tmp_path / "c" / "a"), "/etc/x", True, str(tmp_path / "c")),
+        Mount(str(tmp_path / "e"), "/ro", True, str(tmp_path / "e")),
     ]
     assert (tmp_path / "e" / "run-7").is_dir()
 
@@ -165,3 +165,14 @@ def test_what_every_pod_is_given_is_left_out_where_nothing_can_be_mounted() -> N
     assert mounts_of(run, owner, {"kube-api-access-x": "/nowhere"}, {}, mounts.NONE) == []
     (made,) = mounts_of(run, owner, {"kube-api-access-x": "/nowhere"}, {}, mounts.USER)
     assert (made.target, made.read_only) == ("/var/run/secrets/x", True)
+
+
+def test_a_sub_path_that_a_link_leads_out_of_the_volume_is_refused_and_nothing_is_made_there(tmp_path: Path) -> None:
+    found = facts(volumes=[{"name": "e", "emptyDir": {}}])
+    places = provide(found.pod, tmp_path / "volumes", SOURCES, found)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "volumes" / "e" / "link").symlink_to(tmp_path / "elsewhere")
+    wanted = [{"name": "e", "mountPath": "/data", "subPath": "link/new"}]
+    with pytest.raises(CannotConfigure, match="leads out of it"):
+        mounts_of(container("x", volumeMounts=wanted), found.pod, places, {}, mounts.USER)
+    assert not list((tmp_path / "elsewhere").iterdir())

@@ -7,6 +7,7 @@ import pytest
 from kumi.api.errors import ApiError
 from kumi.api.meta import format_time
 from kumi.registry.registry import DeleteOptions, ListOptions, WriteOptions
+from kumi.store.base import Conflict
 
 from .world import NOW_MS, World, config, pod
 
@@ -61,6 +62,29 @@ async def test_a_pod_that_ended_goes_at_once(world: World) -> None:
     await world.patch("Pod", "p", {"status": {"phase": "Succeeded"}}, sub="status")
     await world.delete("Pod", "p")
     assert await world.names("Pod") == []
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_one_that_its_node_removes_as_soon_as_it_is_marked_is_deleted_all_the_same(
+    world: World, monkeypatch: pytest.MonkeyPatch, again: bool
+) -> None:
+    await bound(world)
+    await world.patch("Pod", "p", {"status": {"phase": "Succeeded"}}, sub="status")
+    put = world.store.put
+
+    async def raced(key: str, value: bytes | None, expected: int) -> int:
+        revision = await put(key, value, expected)
+        if value is not None or "/pods/" not in key:
+            return revision
+        monkeypatch.setattr(world.store, "put", put)
+        if again:
+            await bound(world)
+        raise Conflict(key, expected, revision)
+
+    monkeypatch.setattr(world.store, "put", raced)
+    answer = await world.delete("Pod", "p")
+    assert answer["metadata"]["deletionTimestamp"]
+    assert await world.names("Pod") == (["p"] if again else []), "another one of its name is left alone"
 
 
 async def test_a_bound_pod_is_marked_and_waits_for_its_kubelet(world: World) -> None:

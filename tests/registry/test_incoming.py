@@ -73,6 +73,16 @@ async def test_warnings_of_unknown_fields_come_with_a_refusal_too(world: World) 
     assert options.warnings == ['unknown field "spec.clusterQueu"']
 
 
+async def test_fields_given_twice_are_told_with_the_unknown_ones(world: World) -> None:
+    body, twice = {"metadata": {"name": "a"}, "dat": {}}, ('duplicate field "data.k"',)
+    options = WriteOptions(field_validation="Strict", repeated=twice)
+    with pytest.raises(ApiError, match=re.escape('duplicate field "data.k", unknown field "dat"')):
+        incoming.read(world.target("ConfigMap"), body, options)
+    options = WriteOptions(field_validation="Warn", repeated=twice)
+    incoming.read(world.target("ConfigMap"), body, options)
+    assert options.warnings == ['duplicate field "data.k"', 'unknown field "dat"']
+
+
 async def test_the_place_of_an_object_is_that_of_the_request(world: World) -> None:
     obj = {"metadata": {}}
     incoming.check_place(world.target("ConfigMap", "a"), obj)

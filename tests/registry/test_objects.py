@@ -9,7 +9,18 @@ import pytest
 
 from kumi.api.errors import ApiError
 from kumi.api.scheme import Scheme
-from kumi.registry.objects import CACHED, Objects, clone, decode, key_of, prefix_of, same, with_managers
+from kumi.registry.objects import (
+    CACHED,
+    Decoded,
+    Head,
+    Objects,
+    clone,
+    decode,
+    key_of,
+    prefix_of,
+    same,
+    with_managers,
+)
 from kumi.store.base import Conflict, StoreFailed
 from kumi.store.memory import MemoryStore
 
@@ -152,3 +163,36 @@ async def test_a_disk_that_refuses_is_an_error_of_the_server_and_nothing_is_writ
         with pytest.raises(ApiError, match="nothing was written: disk full") as refused:
             await write
         assert refused.value.code == 500
+
+
+async def test_the_text_of_an_object_says_what_the_object_says(scheme: Scheme) -> None:
+    kind = scheme.find("", "ConfigMap")
+    assert kind is not None
+    store = MemoryStore()
+    objects = Objects(store)
+    managed = [{"manager": "m", "fieldsV1": {"f:data": {}}}]
+    for name, metadata in (("a", {"managedFields": managed}), ("b", {})):
+        obj = {"data": {"x": ',"kumi.dev/managedFields":[1]'}, "metadata": {"name": name, **metadata}}
+        await objects.put(f"/k/{name}", {**obj, "kind": "ConfigMap", "apiVersion": "v1"}, 0)
+    # As versions stored it that put members in the writer's order.
+    await store.put("/k/c", b'{"metadata":{"name":"c"},"kind":"ConfigMap","apiVersion":"v1"}')
+    await store.put("/k/d", b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"d"}}')
+    for entry in store.list("/k/").entries:
+        whole = with_managers(objects.listed(entry))
+        assert orjson.loads(objects.text(entry, Head.of(kind, within_list=False))) == whole
+        short = {key: value for key, value in whole.items() if key not in ("apiVersion", "kind")}
+        assert orjson.loads(objects.text(entry, Head.of(kind, within_list=True))) == short
+
+
+async def test_a_long_list_is_decoded_as_it_is_read() -> None:
+    store = MemoryStore()
+    for number in range(3):
+        await store.put(f"/k/{number}", b'{"metadata":{"name":"%d"}}' % number)
+    objects = Objects(store)
+    entries = store.list("/k/").entries
+    items = Decoded(objects, entries)
+    assert len(items) == 3
+    assert items == [objects.listed(entry) for entry in entries]
+    assert items[1:] == [items[1], items[2]]
+    assert items[0] is not items[0]
+    assert items != [items[0]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 
 import orjson
 import pytest
@@ -11,9 +12,11 @@ from hypothesis import strategies as st
 
 from kumi.api.errors import ApiError
 from kumi.api.scheme import Scheme
+from kumi.api.wire import JsonObject
+from kumi.registry.objects import with_managers
 from kumi.registry.registry import ListOptions
 
-from .world import World, config
+from .world import World, config, pod
 
 
 async def five(world: World) -> None:
@@ -89,6 +92,18 @@ async def test_selectors(world: World, options: dict, names: list[str]) -> None:
 async def test_a_name_is_selected_in_every_namespace(world: World) -> None:
     await five(world)
     assert await world.names("ConfigMap", ns="", fields="metadata.name=c3") == ["c3"]
+
+
+@pytest.mark.parametrize("fields", ["", "metadata.name=w", "metadata.name=w,metadata.namespace=ns"])
+async def test_a_list_is_told_in_the_version_of_the_request_whatever_it_selects(world: World, fields: str) -> None:
+    spec = {"podSets": [pod_set()], "queueName": "q"}
+    await world.create("Workload", {"metadata": {"name": "w"}, "spec": spec})
+    for version in ("v1beta1", "v1beta2"):
+        target = world.target("Workload", version=version)
+        page = await world.registry.list(target, ListOptions(fields=fields))
+        one = await world.registry.get(replace(target, name="w"))
+        assert page.items == [one]
+        assert one["apiVersion"].endswith(f"/{version}")
 
 
 async def test_a_limit_with_a_selector_has_no_remaining_count(world: World) -> None:
@@ -179,3 +194,47 @@ async def test_a_token_of_another_format_is_refused(world: World) -> None:
     token = base64.urlsafe_b64encode(orjson.dumps({"v": "other/v1", "rv": 1, "start": "a"})).decode()
     with pytest.raises(ApiError, match="invalid continue token"):
         await world.names("ConfigMap", token=token)
+
+
+async def test_a_list_of_texts_says_what_a_list_says(world: World) -> None:
+    await five(world)
+    await world.create("Pod", pod("p"))
+    for kind, taken in (("ConfigMap", ("apiVersion", "kind")), ("Pod", ("apiVersion", "kind")), ("Workload", ())):
+        target = world.target(kind)
+        if kind == "Workload":
+            await world.create(kind, {"metadata": {"name": "w"}, "spec": {"podSets": [pod_set()], "queueName": "q"}})
+        for options in (ListOptions(), ListOptions(limit=2)):
+            texts, listing = world.registry.texts(target, options), await world.registry.list(target, options)
+            assert texts is not None
+            whole = [with_managers(item) for item in listing.items]
+            expected = [{k: v for k, v in item.items() if k not in taken} for item in whole]
+            assert [orjson.loads(text) for text in texts.items] == expected
+            assert (texts.revision, texts.token, texts.remaining) == listing[1:]
+            assert any(item["metadata"].get("managedFields") for item in whole)
+
+
+@pytest.mark.parametrize("options", [{"labels": "tier=a"}, {"fields": "metadata.name=c1"}])
+async def test_what_has_to_be_looked_at_is_no_list_of_texts(world: World, options: dict) -> None:
+    assert world.registry.texts(world.target("ConfigMap"), ListOptions(**options)) is None
+
+
+@pytest.mark.parametrize(("kind", "version"), [("Workload", "v1beta1"), ("Event", "")])
+async def test_what_is_told_in_other_words_is_no_list_of_texts(world: World, kind: str, version: str) -> None:
+    target = world.target(kind, version=version)
+    if kind == "Event":
+        target = replace(target, kind=next(k for k in world.scheme if k.kind == "Event" and k.twin is not None))
+    assert world.registry.texts(target, ListOptions()) is None
+
+
+async def test_a_list_of_texts_expires_as_a_list_does(world: World) -> None:
+    await five(world)
+    page = await world.registry.list(world.target("ConfigMap"), ListOptions(limit=2))
+    await world.create("ConfigMap", config("c6"))
+    await world.store.compact(world.store.revision)
+    with pytest.raises(ApiError) as caught:
+        world.registry.texts(world.target("ConfigMap"), ListOptions(limit=2, token=page.token))
+    assert (caught.value.code, caught.value.reason) == (410, "Expired")
+
+
+def pod_set() -> JsonObject:
+    return {"name": "main", "count": 1, "template": {"spec": pod()["spec"]}}

@@ -10,6 +10,7 @@ import pytest
 from kumi.api.errors import ApiError
 from kumi.api.meta import format_time
 from kumi.api.wire import JsonObject
+from kumi.runtime.correlation import COMBINED, SIMILAR, SPAM_BURST, Correlator
 from kumi.runtime.events import BURST, MESSAGE_AT_MOST, PER_SECOND, QUEUE, REMEMBERED, EventSink
 from kumi.runtime.reconcile import Note
 from kumi.testing.clock import START_MS, VirtualClock
@@ -99,6 +100,24 @@ async def test_an_event_that_expired_is_told_anew(world: World) -> None:
     assert [e["count"] for e in world.events()] == [1]
 
 
+async def test_similar_notes_are_combined_into_one_event_that_counts_and_says_the_latest(world: World) -> None:
+    for number in range(SIMILAR + 5):
+        world.sink.tell(Note(ABOUT, "SuccessfulCreate", f"Created pod: {number}"), "my-loop")
+    await world.sink.flush()
+    counts = {event["message"]: event["count"] for event in world.events()}
+    assert counts.pop(f"{COMBINED}Created pod: {SIMILAR + 4}") == 5
+    assert counts == {f"Created pod: {number}": 1 for number in range(SIMILAR)}
+
+
+async def test_what_an_object_has_no_room_for_is_not_told_and_counted(world: World) -> None:
+    for _ in range(SPAM_BURST + 4):
+        world.sink.tell(Note(ABOUT, "BackOff", "restarting"), "my-loop")
+    await world.sink.flush()
+    assert [event["count"] for event in world.events()] == [SPAM_BURST]
+    told = {family.name: family.samples[0].value for family in world.sink.measures()}
+    assert told == {"kumi_events_told_total": SPAM_BURST, "kumi_events_spam_total": 4, "kumi_events_dropped_total": 0}
+
+
 async def test_an_object_without_a_namespace_is_told_about_in_default(world: World) -> None:
     world.sink.tell(Note({"apiVersion": "example.com/v1", "kind": "Zone", "name": "z", "uid": "u"}, "Full", "no"), "l")
     await world.sink.flush()
@@ -120,7 +139,7 @@ async def test_what_can_not_be_told_is_dropped_with_a_line_in_the_log(
 
 async def test_the_rate_is_bounded_and_nothing_within_the_queue_is_lost(world: World) -> None:
     for i in range(BURST + PER_SECOND * 2):
-        world.sink.tell(Note(ABOUT, "Failed", f"{i:04}"), "my-loop")
+        world.sink.tell(Note(ABOUT | {"name": f"{i:04}"}, "Failed", f"{i:04}"), "my-loop")
     await world.clock.advance()
     assert len(world.events()) == BURST
     await world.clock.advance(1_000)
@@ -133,7 +152,7 @@ async def test_a_flood_is_dropped_rather_than_kept_or_waited_for(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     for i in range(QUEUE + 7):
-        world.sink.tell(Note(ABOUT, "Failed", str(i)), "my-loop")
+        world.sink.tell(Note(ABOUT | {"name": str(i)}, "Failed", "no"), "my-loop")
     assert world.sink.dropped == 7
     assert caplog.text.count("events are dropped") == 1
     for _ in range(QUEUE // PER_SECOND):
@@ -153,7 +172,9 @@ async def test_long_messages_and_names_are_cut_to_what_the_api_takes(world: Worl
 async def test_the_memory_of_what_was_told_is_bounded() -> None:
     world = World()
     for i in range(REMEMBERED + 5):
-        await world.sink._write(Note(ABOUT, "Failed", str(i)), "my-loop", START_MS)
-        await world.sink._write(Note(ABOUT, "Kept", "told all the time"), "my-loop", START_MS)
+        for note in (Note(ABOUT | {"name": str(i)}, "Failed", "no"), Note(ABOUT, "Kept", "told all the time")):
+            correlated = Correlator().take(note, "my-loop", 0)
+            assert correlated is not None
+            await world.sink._write(note, "my-loop", START_MS, correlated)
     assert len(world.sink._known) == REMEMBERED
     assert len([e for e in world.events() if e["reason"] == "Kept"]) == 1

@@ -12,11 +12,12 @@ import msgspec
 import pytest
 
 from kumi.api.apiextensions import CustomObject, CustomResourceDefinition, custom_kind_of, kind_defined_by
+from kumi.api.core import ConfigMap, Secret
 from kumi.api.errors import ApiError
 from kumi.api.meta import Object
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject, Listing, WatchEvent
-from kumi.runtime.informer import RETRY_LAST_MS, Informers
+from kumi.runtime.informer import RETRY_LAST_MS, TURN, Informers
 from kumi.testing.clock import VirtualClock
 from kumi.testing.fake_client import FakeClient
 
@@ -346,3 +347,43 @@ async def test_objects_of_kinds_that_others_define_come_and_go_with_their_defini
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_others_have_their_turn_while_a_long_list_is_taken_in() -> None:
+    world = World()
+    for number in range(4 * TURN):
+        await world.client.create(thing(f"t{number}"))
+    seen: list[int] = []
+
+    async def others() -> None:
+        while not world.informers.declare(Thing).synced.is_set():
+            seen.append(len(world.story))
+            await asyncio.sleep(0)
+
+    running = asyncio.create_task(world.informers.run())
+    await others()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    assert {TURN - 1, 2 * TURN - 1, 3 * TURN - 1} <= set(seen)
+    assert len(world.story) == 4 * TURN
+
+
+@pytest.mark.parametrize(
+    ("payloads", "kept"), [(None, {"a": {"k": "v"}, "b": {"k": "v"}}), (frozenset(["b"]), {"a": {}, "b": {"k": "v"}})]
+)
+@pytest.mark.parametrize("type_", [ConfigMap, Secret])
+async def test_payloads_are_kept_of_the_names_whose_readers_asked_for_them(
+    type_: type[ConfigMap] | type[Secret], payloads: frozenset[str] | None, kept: dict[str, dict[str, str]]
+) -> None:
+    kind = SCHEME.of(type_)
+    client = FakeClient([kind])
+    for name in kept:
+        metadata = {"name": name, "namespace": "ns"}
+        await client.create({"apiVersion": "v1", "kind": kind.kind, "metadata": metadata, "data": {"k": "v"}})
+    informers = Informers(client, VirtualClock(), payloads=payloads)
+    informers.declare(type_)
+    running = asyncio.create_task(informers.run())
+    await informers.synced()
+    assert {obj.metadata.name: obj.data for obj in informers.cache.list(type_)} == kept
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)

@@ -396,6 +396,27 @@ async def test_a_key_function_that_fails_hurts_no_other_object(world: World, cap
     assert "sizes can't say which keys Thing default/bad concerns" in caplog.text
 
 
+async def test_changes_that_do_not_matter_are_not_looked_at(world: World) -> None:
+    class Selective(Sizes):
+        @property
+        def watches(self) -> Watches:
+            return Watches({Thing: lambda o: [o.key], Pod: self.owner}, matters={Thing: self.grows})
+
+        def grows(self, old: Object, new: Object) -> bool:
+            assert isinstance(old, Thing)
+            assert isinstance(new, Thing)
+            return new.spec.size > old.spec.size
+
+    await world.client.create(thing("a", 2))
+    await running(world, Selective())
+    await world.client.patch(THINGS, "default", "a", {"spec": {"size": 1}})
+    await world.clock.advance(100)
+    assert len(world.pods()) == 2
+    await world.client.patch(THINGS, "default", "a", {"spec": {"size": 3}})
+    await world.clock.advance(100)
+    assert len(world.pods()) == 3
+
+
 async def test_two_controllers_may_not_have_one_name(world: World) -> None:
     manager = Manager(world.around)
     manager.add(Sizes())

@@ -10,10 +10,11 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from kumi.api.errors import ApiError, InvariantError, conflict
+from kumi.api.measures import Family, one
 from kumi.api.meta import Object
 from kumi.runtime.decider import NO_STEPS, Batch, Step
 from kumi.runtime.expectations import HOLD_MS
-from kumi.runtime.pump import CONCURRENT, RENEW_FIRST_MS, Pump
+from kumi.runtime.pump import BEGIN_MS, CONCURRENT, RENEW_FIRST_MS, Pump
 from kumi.runtime.reconcile import Create, Note, Patch
 from kumi.testing.clock import START_MS
 
@@ -437,14 +438,44 @@ async def test_a_pump_is_unsound_while_its_deciders_fail_again_and_again(world: 
     assert pump.sound
 
 
+async def test_a_pump_whose_view_does_not_begin_is_unsound_until_it_does(world: World) -> None:
+    pump = Pump(lambda: [Recorder()], world.around)
+    running = asyncio.ensure_future(pump.run())
+    await world.clock.advance(BEGIN_MS - 1)
+    assert pump.sound
+    await world.clock.advance(1)
+    assert not pump.sound
+    await world.start()
+    assert pump.sound
+    running.cancel()
+
+
 async def test_a_decider_that_decides_the_same_for_ever_is_slowed_down(
     world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
     decider = Recorder(lambda now_ms: Batch((Step("again", (), ()),)))
-    await pumping(world, decider)
+    pump = await pumping(world, decider)
+    assert pump.sound
     await world.clock.advance(60_000)
     assert len(decider.calls) < 60
+    assert not pump.sound
     assert "1 steps decided again although nothing changed: again" in caplog.text
+
+
+async def test_a_pump_tells_how_its_decisions_ended_and_what_its_deciders_have(world: World) -> None:
+    class Counting(Recorder):
+        def measures(self) -> list[Family]:
+            return [one("things", "How many.", "gauge", 7)]
+
+    await world.client.create(thing("a"))
+    world.client.fail(conflict("things", "a"), "patch", "Thing")
+    patch = Patch(THINGS, "default", "a", {"spec": {"size": 9}})
+    pump = await pumping(world, Counting(once(Step("refused", (patch,)), Step("told"))))
+    told = {family.name: [sample.value for sample in family.samples] for family in pump.measures()}
+    assert told["kumi_decider_steps_total"] == [1, 1]
+    assert told["kumi_decider_bugs_total"] == [0]
+    assert told["kumi_decider_sound"] == [1.0]
+    assert told["things"] == [7]
 
 
 async def test_no_more_than_so_many_steps_are_on_their_way_at_a_time(world: World) -> None:

@@ -8,7 +8,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from kumi.runtime.workqueue import WorkQueue
+from kumi.api.measures import Sample
+from kumi.runtime.workqueue import WorkQueue, measures
 from kumi.testing.clock import START_MS, VirtualClock, idle
 
 
@@ -248,3 +249,27 @@ async def test_no_key_is_in_two_hands_and_none_that_was_added_is_lost(
         task.cancel()
     done = await asyncio.gather(*workers, return_exceptions=True)
     assert {type(d) for d in done} == {asyncio.CancelledError}
+
+
+async def test_a_queue_tells_what_came_how_long_it_waited_and_was_worked_on(
+    queue: WorkQueue, clock: VirtualClock
+) -> None:
+    queue.add("a")
+    queue.add("a")
+    queue.add("b")
+    await clock.advance(30)
+    assert await queue.get() == "a"
+    queue.add("a")
+    queue.add("a")
+    await clock.advance(200)
+    told = {family.name: family.samples for family in measures({"loop": queue})}
+    assert told["workqueue_adds_total"] == (Sample(("loop",), 3),)
+    assert told["workqueue_depth"] == (Sample(("loop",), 1),)
+    assert told["workqueue_unfinished_work_seconds"] == (Sample(("loop",), 0.2),)
+    assert told["workqueue_longest_running_processor_seconds"] == (Sample(("loop",), 0.2),)
+    queue.back_off("a")
+    queue.done("a")
+    assert queue.adds == 3
+    assert queue.retries == 1
+    assert (queue.waited_s.count, queue.waited_s.total) == (1, 0.03)
+    assert (queue.worked_s.count, queue.worked_s.total) == (1, 0.2)

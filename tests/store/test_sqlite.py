@@ -20,6 +20,7 @@ from hypothesis import settings
 from hypothesis.stateful import rule
 
 from kumi.api.errors import KumiError
+from kumi.api.measures import Histogram
 from kumi.store.base import ABSENT, Compacted, Conflict, Store, StoreFailed
 from kumi.store.disk import Disk
 from kumi.store.sqlite import BATCH, SqliteStore
@@ -87,6 +88,28 @@ async def store(path: Path) -> AsyncIterator[SqliteStore]:
 
 class TestSqliteStore(StoreSuite):
     pass
+
+
+async def test_it_tells_of_its_commits_of_what_failed_and_of_its_size(store: SqliteStore) -> None:
+    def told() -> dict[str, float]:
+        samples = {family.name: family.samples[0].value for family in store.measures()}
+        return {name: value.total if isinstance(value, Histogram) else value for name, value in samples.items()}
+
+    before = told()
+    await asyncio.gather(*(store.put(f"/a/{i}", b"x") for i in range(5)))
+    fill(store._disk)
+    with pytest.raises(StoreFailed):
+        await store.put("/a/big", TOO_BIG)
+    free(store._disk)
+    await store.compact(store.revision)
+    after = told()
+    assert after["kumi_store_commit_writes"] == 5
+    assert before["kumi_store_commits_total"] < after["kumi_store_commits_total"] <= 5
+    assert after["kumi_store_failed_writes_total"] == 1
+    assert after["kumi_store_compactions_total"] == 1
+    assert (after["kumi_store_keys"], after["kumi_store_compacted_revision"]) == (5, store.revision)
+    assert after["apiserver_storage_size_bytes"] >= after["kumi_store_keys"]
+    assert after["kumi_store_commit_duration_seconds"] > 0
 
 
 async def test_everything_is_there_after_a_restart_history_and_compaction_included(path: Path) -> None:

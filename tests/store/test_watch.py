@@ -85,3 +85,35 @@ async def test_what_is_there_is_taken_without_waiting_and_what_comes_is_still_wa
     hub.publish([change(i) for i in range(4, 9)])
     with pytest.raises(Lagging):
         watcher.take()
+
+
+async def test_all_that_is_there_is_read_at_once_and_what_comes_is_waited_for() -> None:
+    hub = Hub()
+    watcher = hub.watch("/a/", 0, [change(1)])
+    hub.publish([change(2), change(3, "/b/x")])
+    assert [c.revision for c in await watcher.some()] == [1, 2]
+    waiting = asyncio.ensure_future(watcher.some())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    hub.publish([change(4), change(5)])
+    assert [c.revision for c in await waiting] == [4, 5]
+    hub.close()
+    assert await watcher.some() == []
+
+
+async def test_a_change_is_not_lost_when_who_waits_for_it_gives_up_as_it_comes() -> None:
+    hub = Hub()
+    watcher = hub.watch("/a/", 0, ())
+    waiting = asyncio.ensure_future(watcher.some())
+    await asyncio.sleep(0)
+    hub.publish([change(1)])
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    assert [c.revision for c in await watcher.some()] == [1]
+
+
+def test_what_a_reader_has_seen_is_not_told_again() -> None:
+    hub = Hub(bound=2)
+    watcher = hub.watch("/a/", 2, ())
+    hub.publish([change(1), change(2), change(3), change(4)])
+    assert [c.revision for c in watcher.take()] == [3, 4]

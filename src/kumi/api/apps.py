@@ -150,17 +150,43 @@ class StatefulSet(Object):
     status: StatefulSetStatus = field(default_factory=StatefulSetStatus)
 
 
+class DaemonSetStrategy(View):
+    """RollingUpdate or OnDelete."""
+
+    type: str = "RollingUpdate"
+    rolling_update: RollingUpdate | None = None
+
+
 class DaemonSetSpec(View):
     """A DaemonSet's spec."""
 
     selector: LabelSelector = field(default_factory=LabelSelector)
     template: JsonObject = {}
+    update_strategy: DaemonSetStrategy = field(default_factory=DaemonSetStrategy)
+    min_ready_seconds: int = 0
+    revision_history_limit: int | None = None
+
+
+class DaemonSetStatus(View):
+    """A DaemonSet's status: nodes, by how their pod is."""
+
+    observed_generation: int = 0
+    desired_number_scheduled: int = 0
+    current_number_scheduled: int = 0
+    number_misscheduled: int = 0
+    updated_number_scheduled: int = 0
+    number_ready: int = 0
+    number_available: int = 0
+    number_unavailable: int = 0
+    collision_count: int | None = None
+    conditions: list[Condition] = []
 
 
 class DaemonSet(Object):
-    """apps/v1 DaemonSet: stored for its users; no loop of Kumi's makes its pods."""
+    """apps/v1 DaemonSet."""
 
     spec: DaemonSetSpec = field(default_factory=DaemonSetSpec)
+    status: DaemonSetStatus = field(default_factory=DaemonSetStatus)
 
 
 class ControllerRevision(Object):

@@ -31,6 +31,8 @@ class PersistentVolumeClaimSpec(View):
     volume_mode: str | None = None
     volume_name: str = ""
     selector: LabelSelector | None = None
+    data_source: dict[str, Any] | None = None
+    data_source_ref: dict[str, Any] | None = None
 
 
 class PersistentVolumeClaimStatus(View):
@@ -60,6 +62,8 @@ class PersistentVolumeSpec(View):
     volume_mode: str | None = None
     host_path: dict[str, Any] | None = None
     local: dict[str, Any] | None = None
+    csi: dict[str, Any] | None = None
+    node_affinity: dict[str, Any] | None = None
 
 
 class PersistentVolumeStatus(View):

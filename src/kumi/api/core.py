@@ -28,6 +28,8 @@ class ContainerPort(View):
     """A port that a container says it listens on."""
 
     container_port: int = 0
+    host_port: int = 0
+    host_ip: str = field(default="", name="hostIP")
     name: str = ""
     protocol: str = "TCP"
 
@@ -90,14 +92,18 @@ class PodSpec(View):
     node_selector: dict[str, str] = {}
     affinity: dict[str, Any] | None = None
     tolerations: list[Toleration] = []
+    topology_spread_constraints: list[dict[str, Any]] = []
+    host_network: bool = False
     priority: int | None = None
     priority_class_name: str = ""
+    preemption_policy: str = ""
     scheduler_name: str = ""
     scheduling_gates: list[PodSchedulingGate] = []
     restart_policy: str = "Always"
     termination_grace_period_seconds: int | None = None
     active_deadline_seconds: int | None = None
     overhead: dict[str, str | int | float] = {}
+    resources: ResourceRequirements = field(default_factory=ResourceRequirements)
     volumes: list[dict[str, Any]] = []
     hostname: str = ""
     subdomain: str = ""
@@ -143,6 +149,7 @@ class PodStatus(View):
     init_container_statuses: list[ContainerStatus] = []
     pod_ip: str = field(default="", name="podIP")
     start_time: str | None = None
+    nominated_node_name: str = ""
 
 
 class Pod(Object):
@@ -159,12 +166,20 @@ class NodeSpec(View):
     unschedulable: bool = False
 
 
+class ContainerImage(View):
+    """An image that a node has, by all its names."""
+
+    names: list[str] = []
+    size_bytes: int = 0
+
+
 class NodeStatus(View):
     """A node's status."""
 
     capacity: dict[str, str | int | float] = {}
     allocatable: dict[str, str | int | float] = {}
     conditions: list[Condition] = []
+    images: list[ContainerImage] = []
 
 
 class Node(Object):

@@ -1,7 +1,7 @@
 """kueue.x-k8s.io, stored as v1beta2. kueue_v1beta1.py converts both ways, kueue_kinds.py registers the kinds.
 
-Fields whose rule comes later (cohort, borrowing, preemption, fair sharing ...) are here and are stored; what is not yet in
-force is named in the ClusterQueue's status.
+Fields whose rule comes later (flavors tried all at once) are here and are stored; what is not yet in force is named in the
+ClusterQueue's status.
 """
 
 from __future__ import annotations
@@ -48,6 +48,14 @@ WORKLOAD_ANNOTATION = "kueue.x-k8s.io/workload"
 LOCAL_QUEUE_LABEL = "kueue.x-k8s.io/local-queue-name"
 CLUSTER_QUEUE_LABEL = "kueue.x-k8s.io/cluster-queue-name"
 JOB_UID_LABEL = "kueue.x-k8s.io/job-uid"
+GATES_ANNOTATION = "kueue.x-k8s.io/admission-gated-by"
+BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
+FLAVORS_ANNOTATION = "kueue.x-k8s.io/workload-allowed-resource-flavors"
+ELASTIC_ANNOTATION = "kueue.x-k8s.io/elastic-job"
+SLICE_ANNOTATION = "kueue.x-k8s.io/workload-slice-name"
+SLICE_OF_ANNOTATION = "kueue.x-k8s.io/workload-slice-replacement-for"
+IN_USE = "kueue.x-k8s.io/resource-in-use"
+"""the finalizer of what something still needs"""
 HOST_LEVEL = "kubernetes.io/hostname"
 
 
@@ -328,7 +336,7 @@ class CohortStatus(View):
 
 
 class Cohort(Object):
-    """A group of queues that share (accepted and stored; its rule comes later). Cluster-scoped."""
+    """A group of queues that share. Cluster-scoped."""
 
     spec: CohortSpec = field(default_factory=CohortSpec)
     status: CohortStatus = field(default_factory=CohortStatus)

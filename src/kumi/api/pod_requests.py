@@ -27,13 +27,14 @@ _Asks = tuple[Amounts, bool]
 """what one container asks for, and whether it is a sidecar"""
 
 
-def pod_requests(spec: JsonObject | PodSpec) -> Amounts:
-    """Resource name -> amount of one pod of this spec. QuantityError for what validation would have refused."""
+def pod_requests(spec: JsonObject | PodSpec, unsaid: Mapping[str, int] | None = None) -> Amounts:
+    """Resource name -> amount of one pod of this spec. `unsaid`: what a container counts for that says nothing of a resource (of
+    a PodSpec). QuantityError for what validation would have refused."""
     if isinstance(spec, PodSpec):
         return _sum(
-            [_of_view(c) for c in spec.containers],
-            [_of_view(c) for c in spec.init_containers],
-            {},
+            [_of_view(c, unsaid or {}) for c in spec.containers],
+            [_of_view(c, unsaid or {}) for c in spec.init_containers],
+            _amounts({**spec.resources.limits, **spec.resources.requests}),
             spec.overhead,
         )
     return _sum(
@@ -63,9 +64,10 @@ def _limits_of(container: JsonObject) -> _Asks:
     return _amounts(limits), container.get("restartPolicy") == "Always"
 
 
-def _of_view(container: Container) -> _Asks:
+def _of_view(container: Container, unsaid: Mapping[str, int]) -> _Asks:
     resources = container.resources
-    return _amounts({**resources.limits, **resources.requests}), container.restart_policy == "Always"
+    said = _amounts({**resources.limits, **resources.requests})
+    return {**unsaid, **said}, container.restart_policy == "Always"
 
 
 def _of_json(container: JsonObject) -> _Asks:

@@ -35,8 +35,11 @@ MODULES = (
     "rbac",
     "apiextensions",
     "kueue_kinds",
+    "provisioning",
     "kubeflow",
     "volcano",
+    "volcano_command",
+    "nodeinfo",
     "coscheduling",
 )
 """The modules of this floor that register kinds, in the order in which discovery shows their groups."""

@@ -1,4 +1,4 @@
-"""scheduling.volcano.sh/v1beta1: PodGroup, the gang that a training job asks Volcano's scheduler for."""
+"""scheduling.volcano.sh/v1beta1: PodGroup, a gang, and Queue, the share of the cluster that it is placed from."""
 
 from __future__ import annotations
 
@@ -10,11 +10,26 @@ from kumi.api.defaulting.structural import by_schema
 from kumi.api.meta import Object, View
 from kumi.api.schema import Int32, Quantity, RawObject, Time, like, say
 from kumi.api.scheme import AGE, SCHEME, Column, Kind
-from kumi.api.validation.metadata import with_metadata
+from kumi.api.validation.volcano import validate_pod_group, validate_queue
 from kumi.api.wire import JsonObject
 
 GROUP_NAME_ANNOTATION = "scheduling.k8s.io/group-name"
 TASK_SPEC_ANNOTATION = "volcano.sh/task-spec"
+"""a pod's role; also as a label"""
+TASK_PRIORITY_ANNOTATION = "volcano.sh/task-priority"
+PREEMPTABLE = "volcano.sh/preemptable"
+"""annotation or label, of pods and pod groups"""
+REVOCABLE_ZONE_ANNOTATION = "volcano.sh/revocable-zone"
+NUMA_POLICY_ANNOTATION = "volcano.sh/numa-topology-policy"
+SLA_ANNOTATION = "sla-waiting-time"
+MAX_UNAVAILABLE_ANNOTATION = "volcano.sh/jdb-max-unavailable"
+MIN_AVAILABLE_ANNOTATION = "volcano.sh/jdb-min-available"
+ROLE_AFFINITY_ANNOTATION = "volcano.sh/task-topology-affinity"
+ROLE_ANTI_AFFINITY_ANNOTATION = "volcano.sh/task-topology-anti-affinity"
+ROLE_ORDER_ANNOTATION = "volcano.sh/task-topology-task-order"
+HIERARCHY_ANNOTATION = "volcano.sh/hierarchy"
+HIERARCHY_WEIGHTS_ANNOTATION = "volcano.sh/hierarchy-weights"
+GROUP_LIMITS_ANNOTATION = "volcano.sh/nodegroup-resource-limits"
 
 
 class PodGroupSpec(View):
@@ -56,6 +71,82 @@ class PodGroup(Object):
     status: PodGroupStatus = field(default_factory=PodGroupStatus)
 
 
+class Guarantee(View):
+    """What nobody else may use."""
+
+    resource: dict[str, Quantity] = {}
+
+
+class NodeGroupTerms(View):
+    """Node groups, in the order of preference."""
+
+    required_during_scheduling_ignored_during_execution: list[str] = []
+    preferred_during_scheduling_ignored_during_execution: list[str] = []
+
+
+class QueueAffinity(View):
+    """Which node groups a queue's pods use, and which they don't."""
+
+    node_group_affinity: NodeGroupTerms | None = None
+    node_group_anti_affinity: NodeGroupTerms | None = None
+
+
+class QueueSpec(View):
+    """What the queue may have, and when it gives back."""
+
+    weight: Annotated[Int32, say("its part of what is shared out by weight", default=1)] = 1
+    capability: Annotated[dict[str, Quantity], say("the most that it may use")] = {}
+    deserved: Annotated[dict[str, Quantity], say("what it may take back from other queues")] = {}
+    guarantee: Guarantee | None = None
+    reclaimable: Annotated[bool | None, say("whether others may take back from it", default=True)] = None
+    priority: Int32 = 0
+    parent: str = ""
+    affinity: QueueAffinity | None = None
+    type: str = ""
+
+
+class QueueStatus(View):
+    """state: Open, Closed, Closing, Unknown; the rest counts pod groups by their phase."""
+
+    state: str = ""
+    allocated: dict[str, Quantity] = {}
+    pending: Int32 = 0
+    inqueue: Int32 = 0
+    running: Int32 = 0
+    unknown: Int32 = 0
+    completed: Int32 = 0
+
+
+class Queue(Object):
+    """A share of the cluster. Cluster-scoped."""
+
+    spec: QueueSpec = field(default_factory=QueueSpec)
+    status: QueueStatus = field(default_factory=QueueStatus)
+
+
+SCHEME.register(
+    Kind(
+        "scheduling.volcano.sh",
+        "v1beta1",
+        "Queue",
+        "queues",
+        Queue,
+        namespaced=False,
+        short_names=("q", "queue-v1beta1"),
+        subresources=("status",),
+        columns=(
+            Column("PARENT", ".spec.parent"),
+            Column("STATE", ".status.state"),
+            Column("WEIGHT", ".spec.weight", "integer"),
+            AGE,
+        ),
+        default=by_schema(Queue, "scheduling.volcano.sh", "v1beta1"),
+        validate=validate_queue,
+        custom=True,
+        strategic=False,
+    )
+)
+
 SCHEME.register(
     Kind(
         "scheduling.volcano.sh",
@@ -73,7 +164,7 @@ SCHEME.register(
             Column("Queue", ".spec.queue", priority=1),
         ),
         default=by_schema(PodGroup, "scheduling.volcano.sh", "v1beta1"),
-        validate=with_metadata(),
+        validate=validate_pod_group,
         custom=True,
         strategic=False,
     )

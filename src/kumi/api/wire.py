@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 JsonObject: TypeAlias = dict[str, Any]
@@ -11,9 +12,11 @@ EventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
 
 class Listing(NamedTuple):
-    """A consistent page of a list: `items` in key order, all as of `revision`; `token` asks for the next page."""
+    """A consistent page of a list: `items` in key order, all as of `revision`; `token` asks for the next page.
 
-    items: list[JsonObject]
+    Items may be made when they are asked for, and anew each time: who goes through a long list keeps what it needs of each."""
+
+    items: Sequence[JsonObject]
     revision: str
     token: str = ""
     remaining: int | None = None

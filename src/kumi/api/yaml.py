@@ -2,7 +2,8 @@
 
 PyYAML's loader turns `2024-01-01` into a date, `12:30:45` into base 60 and `yes` into a boolean. kubectl does the last
 only; the first two resolvers are taken out here, so that what was written is what is sent. Repeated keys are an error with
-their line, where PyYAML would keep the last.
+their line, where PyYAML would keep the last; a server, which leaves it to its clients whether that is an error, reads with
+`Lenient` and asks for `repeated_keys`.
 """
 
 from __future__ import annotations
@@ -53,10 +54,45 @@ def _mapping(loader: Any, node: yaml.MappingNode) -> dict[str, Any]:
 Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
 
 
-def load_all(text: str | bytes) -> Iterator[Any]:
+class Lenient(Loader):
+    """Of a key that is given twice the last one counts."""
+
+
+def _last(loader: Any, node: yaml.MappingNode) -> dict[str, Any]:
+    loader.flatten_mapping(node)
+    members = ((loader.construct_object(key, deep=True), value) for key, value in node.value)
+    return {k if isinstance(k, str) else str(k): loader.construct_object(value, deep=True) for k, value in members}
+
+
+Lenient.add_constructor("tag:yaml.org,2002:map", _last)
+
+
+def repeated_keys(text: str | bytes) -> list[str]:
+    """A sentence for each key that a mapping gives again, in order of the text, which is known to be YAML."""
+    found: list[tuple[int, str]] = []
+    seen: set[int] = set()
+    stack: list[yaml.Node] = list(yaml.compose_all(text, Loader))
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:  # an alias
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            keys: set[str] = set()
+            for key, value in node.value:
+                if isinstance(key, yaml.ScalarNode) and key.value in keys:
+                    found.append((key.start_mark.line + 1, key.value))
+                keys.add(str(key.value))
+                stack.append(value)
+        elif isinstance(node, yaml.SequenceNode):
+            stack += node.value
+    return [f'line {line}: key "{key}" already set in map' for line, key in sorted(found)]
+
+
+def load_all(text: str | bytes, loader: type[Loader] = Loader) -> Iterator[Any]:
     """Every document of a stream that is not empty. KumiError with the line of what can't be read."""
     try:
-        for document in yaml.load_all(text, Loader):
+        for document in yaml.load_all(text, loader):
             if document is not None:
                 yield document
     except yaml.YAMLError as error:

@@ -18,10 +18,11 @@ from kumi.api.errors import ApiError, KumiError, bad_request
 from kumi.api.fields import duplicate_fields
 from kumi.api.scheme import Kind
 from kumi.api.wire import JsonObject
-from kumi.api.yaml import load_all
+from kumi.api.yaml import Lenient, load_all, repeated_keys
 from kumi.apiserver.protobuf import MEDIA_TYPE as PROTOBUF
 from kumi.apiserver.protobuf import decode
 from kumi.apiserver.responses import JSON, YAML
+from kumi.apiserver.routes.limits import read_body
 from kumi.registry.refusals import APPLY, JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, unsupported_patch
 
 OBJECT_TYPES = (JSON, YAML)
@@ -30,6 +31,7 @@ BUILT_IN_TYPES = (*OBJECT_TYPES, PROTOBUF)
 """what one of Kubernetes' own kinds may be written in"""
 APPLY_JSON = "application/apply-patch+json"
 PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY, APPLY_JSON)
+_IN_YAML = (YAML, APPLY, APPLY_JSON)
 DEPTH_AT_MOST = 120
 ENCODER_DEPTH = 254
 """how deep orjson encodes"""
@@ -47,7 +49,7 @@ def unsupported(accepted: tuple[str, ...]) -> ApiError:
 
 async def read_object(request: web.Request, kind: str, accepted: tuple[str, ...] = BUILT_IN_TYPES) -> JsonObject:
     """The object of a create or an update; `kind` is the one that the path expects, for the error's words."""
-    data = await request.read()
+    data = await read_body(request)
     media_type = _media_type(request)
     if media_type not in accepted:
         raise unsupported(accepted)
@@ -58,8 +60,14 @@ async def read_object(request: web.Request, kind: str, accepted: tuple[str, ...]
 
 
 async def repeated_fields(request: web.Request) -> list[str]:
-    """Paths of fields that a JSON body which `read_object` took gives twice; YAML with such fields isn't taken at all."""
-    return duplicate_fields(await request.read()) if _media_type(request) == JSON else []
+    """A sentence for each field that a body which was read gives twice; the last one counts."""
+    data, media_type = await request.read(), _media_type(request)
+    if media_type == PROTOBUF:
+        return []
+    if media_type not in _IN_YAML or _is_json(data):
+        of = "json patch " if media_type == JSON_PATCH else ""
+        return [f'{of}duplicate field "{path}"' for path in duplicate_fields(data)]
+    return repeated_keys(data) if len(data) < THREAD_FROM else await asyncio.to_thread(repeated_keys, data)
 
 
 async def read_options(request: web.Request) -> JsonObject:
@@ -69,7 +77,7 @@ async def read_options(request: web.Request) -> JsonObject:
 
 async def read_patch(request: web.Request, kind: Kind) -> tuple[str, object]:
     """The media type and the document of a patch."""
-    data = await request.read()
+    data = await read_body(request)
     media_type = _media_type(request)
     if media_type not in PATCH_TYPES:
         raise unsupported_patch(kind, media_type)
@@ -99,7 +107,8 @@ async def _parse(data: bytes, media_type: str, kind: str) -> object:
         else:
             load = _load_yaml if media_type == YAML else decode
             body = load(data) if len(data) < THREAD_FROM else await asyncio.to_thread(load, data)
-        check_encodable(body)
+        if media_type != JSON or _may_be_deep(data):
+            check_encodable(body)
     except (orjson.JSONDecodeError, KumiError, UnicodeDecodeError) as error:
         what = media_type.removeprefix("application/vnd.kubernetes.").removeprefix("application/")
         raise bad_request(
@@ -110,11 +119,16 @@ async def _parse(data: bytes, media_type: str, kind: str) -> object:
 
 
 def _load_yaml(data: bytes) -> object:
-    documents = list(load_all(data.decode()))
+    documents = list(load_all(data.decode(), Lenient))
     if len(documents) != 1:
         raise KumiError(f"one document is expected, there are {len(documents)}")
     _check_expanded(documents[0])
     return documents[0]
+
+
+def _may_be_deep(data: bytes) -> bool:
+    """Whether a JSON text may nest deeper than DEPTH_AT_MOST: it can't with fewer brackets than that."""
+    return data.count(b"{") + data.count(b"[") > DEPTH_AT_MOST
 
 
 def check_encodable(body: object) -> None:

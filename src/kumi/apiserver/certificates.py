@@ -1,7 +1,8 @@
 """Client certificates: the common name is the user, each organization a group.
 
-TLS has checked before anybody gets here that our own authority signed the certificate for use by a client and that its time
-has come; one that does not pass ends the handshake. A connection may outlive its certificate, so the end is looked at again.
+TLS has checked before anybody gets here that our own authority signed the certificate for use by a client; one that does not
+pass ends the handshake. Its time is looked at here, for every request, since a connection may outlive it: a 401, which says
+more to its holder than a connection that ends.
 Source     Kubernetes: authenticating, X.509 client certificates.
 Not here   how they are made: pki.py.
 """
@@ -24,11 +25,12 @@ class ClientCertificates:
         self._clock_ms = clock_ms
 
     def authenticate(self, request: web.BaseRequest) -> User | None:
-        """See Authenticator. ApiError 401 for a certificate whose time is over."""
+        """See Authenticator. ApiError 401 for a certificate whose time has not come or is over."""
         found = request.get_extra_info("peercert")
         if not found:
             return None
-        if ssl.cert_time_to_seconds(found["notAfter"]) * 1000 < self._clock_ms():
+        first, last = (ssl.cert_time_to_seconds(found[end]) * 1000 for end in ("notBefore", "notAfter"))
+        if not first <= self._clock_ms() <= last:
             raise unauthorized()
         return user_of(found)
 

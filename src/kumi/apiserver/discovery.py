@@ -19,6 +19,7 @@ from aiohttp import web
 
 from kumi.api.reviews import REVIEWS
 from kumi.api.scheme import Kind, Scheme
+from kumi.api.visibility import PENDING, QUEUES, SUMMARY
 from kumi.api.wire import JsonObject
 from kumi.apiserver.errors import no_such_resource
 from kumi.apiserver.negotiate import clauses, negotiate
@@ -37,8 +38,9 @@ SUBRESOURCE_KINDS = {
     "binding": ("", "v1", "Binding"),
     "eviction": ("policy", "v1", "Eviction"),
     "token": ("authentication.k8s.io", "v1", "TokenRequest"),
+    PENDING: ("", "", SUMMARY),
 }
-"""subresource -> group, version and kind of what travels there; elsewhere it is the object itself"""
+"""subresource -> group, version ("": those of the resource) and kind of what travels there; elsewhere it is the object itself"""
 
 
 def version_order(version: str) -> tuple[int, int, int, str]:
@@ -54,6 +56,7 @@ def kinds(scheme: Scheme) -> Iterator[Kind]:
     """Everything that is served: what is stored, and what is only answered."""
     yield from scheme
     yield from REVIEWS
+    yield from QUEUES
 
 
 def groups(scheme: Scheme) -> list[str]:
@@ -171,7 +174,9 @@ def _subresources(kind: Kind, version: str) -> list[str]:
 
 
 def _discovered_subresource(kind: Kind, version: str, subresource: str) -> JsonObject:
-    group, other, name = SUBRESOURCE_KINDS.get(subresource, (kind.group, version, kind.kind))
+    group, other, name = SUBRESOURCE_KINDS.get(subresource, ("", "", kind.kind))
+    if not other:
+        group, other = kind.group, version
     return {
         "subresource": subresource,
         "responseKind": {"group": group, "version": other, "kind": name},

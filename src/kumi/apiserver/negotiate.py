@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from kumi.api.errors import ApiError
@@ -58,6 +59,7 @@ def clauses(accept: str) -> Iterator[Clause]:
     yield from (clause for quality, _, clause in sorted(found, key=lambda f: f[:2]) if quality)
 
 
+@lru_cache(maxsize=256)
 def negotiate(accept: str) -> Form:
     """The form of an answer for this Accept header; ApiError 406."""
     if not accept:

@@ -49,6 +49,18 @@ async def answer(
 ) -> web.Response:
     """`body` as `media_type` (parameters allowed, as aggregated discovery has them)."""
     data = to_yaml(body) if media_type == YAML else orjson.dumps(body)
+    return await send(request, data, status=status, media_type=media_type, warnings=warnings)
+
+
+async def send(
+    request: web.Request,
+    data: bytes,
+    *,
+    status: int = 200,
+    media_type: str = JSON,
+    warnings: Iterable[str] = (),
+) -> web.Response:
+    """An answer that is written already."""
     headers = {"Content-Type": media_type, "Cache-Control": NO_CACHE, "Vary": "Accept, Accept-Encoding"}
     if len(data) >= GZIP_FROM and accepts_gzip(request):
         headers["Content-Encoding"] = "gzip"

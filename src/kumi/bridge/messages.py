@@ -8,7 +8,7 @@
     why_without_workload(job)      the same of a job that no queue has seen yet, or ever will
 
 Record     {layer, code, message, resource, flavor, where, podSet, need, have, pods, nodes, detail, permanent, position,
-           ahead, holders, helps, others, time}. `need`, `have` and the amounts of holders are quantities as text;
+           ahead, holders, helps, others, flavors, victims, time}. `need`, `have` and holders' amounts are quantities as text;
            `layer` and `code` are the names of kumi.engine.reasons. Every field is always given, null where it says
            nothing: a merge patch then leaves nothing of the record before.
 Law        record_from_json(record_to_json(r)) == r, its time in whole seconds.
@@ -23,7 +23,7 @@ from kumi.api.kueue import QUEUE_LABEL
 from kumi.api.meta import format_time, parse_time
 from kumi.api.quantity import format_amount, parse_amount
 from kumi.api.wire import JsonObject
-from kumi.engine.reasons import Ahead, Code, Reason, Record
+from kumi.engine.reasons import Ahead, Code, Considered, Reason, Record, Tried
 
 NAMES_AT_MOST = 3
 """how many others a sentence names before it counts the rest"""
@@ -34,11 +34,19 @@ ONLY_POD_SET = "main"
 SENTENCES: dict[Code, str] = {
     Code.INACTIVE: "the workload is deactivated (spec.active is false)",
     Code.BACKING_OFF: "it was put back in the queue and its back-off is not over",
+    Code.REQUESTS_ABOVE_LIMITS: "it asks for more {resource} than its own limit says, at {detail}",
+    Code.OUTSIDE_LIMIT_RANGE: "what it asks for of {resource} at {detail} is outside of the namespace's LimitRanges",
+    Code.GATED: "it is held by an admission gate ({detail})",
+    Code.CHECK_SAID_NO: "an admission check said no ({detail})",
     Code.NO_LOCAL_QUEUE: "LocalQueue {where} does not exist",
     Code.LOCAL_QUEUE_STOPPED: "LocalQueue {where} is stopped by its stopPolicy",
     Code.NO_CLUSTER_QUEUE: "ClusterQueue {where} does not exist",
     Code.CLUSTER_QUEUE_STOPPED: "ClusterQueue {where} is stopped by its stopPolicy",
     Code.FLAVOR_NOT_FOUND: "ClusterQueue {where} names ResourceFlavor {flavor}, which does not exist",
+    Code.TOPOLOGY_NOT_FOUND: "ResourceFlavor {flavor} of ClusterQueue {where} names Topology {detail}, which does not exist",
+    Code.CHECK_NOT_FOUND: "ClusterQueue {where} asks for AdmissionCheck {detail}, which does not exist",
+    Code.CHECK_INACTIVE: "ClusterQueue {where} asks for AdmissionCheck {detail}, which nobody answers",
+    Code.COHORT_CYCLE: "the Cohorts above ClusterQueue {where} are each other's parents",
     Code.NAMESPACE_NOT_SELECTED: "the namespaceSelector of ClusterQueue {where} leaves this namespace out",
     Code.BEHIND_HEAD: "ClusterQueue {where} is StrictFIFO, and the workload at its head has to start first",
     Code.RESOURCE_NOT_COVERED: "it needs {need}, and ClusterQueue {where} has no quota for {resource}",
@@ -48,37 +56,107 @@ SENTENCES: dict[Code, str] = {
     ),
     Code.OVER_QUOTA: "it needs {need}, more than the whole quota of {have} in ClusterQueue {where}{of_flavor}",
     Code.QUOTA_IN_USE: "it needs {need}, and {have} of the quota {is_free} unused in ClusterQueue {where}{of_flavor}",
+    Code.PREEMPTING: "it takes the place of workloads that are preempted, and they have not stopped yet",
+    Code.OUTRUN: "another workload of the cohort of ClusterQueue {where} went first",
+    Code.PODS_NOT_READY: "it may start once the pods of all admitted workloads are ready",
     Code.NO_NODES: "there is no node that takes new pods",
     Code.NODE_TOO_SMALL: "one of its pods{of_pod_set} needs {need}, and the largest node that it may use{here} has {have}",
     Code.NODE_NOT_MATCHED: "no node matches its pods{of_pod_set} (taints, node selector or affinity)",
+    Code.CLAIM_NOT_FOUND: "PersistentVolumeClaim {claim} does not exist",
+    Code.CLAIM_NOT_READY: "PersistentVolumeClaim {claim} {claim_is}",
+    Code.CLAIM_SHARED: "its pods share PersistentVolumeClaim {claim}, which {shared}",
+    Code.CLAIM_IN_USE: "PersistentVolumeClaim {claim} is ReadWriteOncePod, and another pod uses it",
     Code.CAPACITY_TOO_SMALL: "its pods{of_pod_set} need {need} together, and the nodes that they may use have {have} in all",
     Code.NODES_FULL: "its pods{of_pod_set} need {need} together, and {have} {is_free} free on the nodes{unplaced}",
     Code.RESERVATION_LOST: "node {where}, which was kept for it, is gone or takes no pods",
+    Code.NO_POD_GROUP: "its PodGroup {where} does not exist",
+    Code.NO_QUEUE: "Queue {where} does not exist",
+    Code.QUEUE_CLOSED: "Queue {where} is not open",
+    Code.NOT_LET_IN: "Queue {where} has no room for what the gang needs",
+    Code.QUEUE_SHARE: "Queue {where} has had its share",
+    Code.PROMISED: "{pods} of its pods {are} promised room that other pods are leaving",
+    Code.GANG_SHORT: "{fitting} of the {least} pods that start together fit",
     Code.GANG_INCOMPLETE: "its pods start together, and {pods} of them {are} not there yet",
 }
 
 CONDITION_REASONS: dict[Code, str] = {
     Code.INACTIVE: "Deactivated",
     Code.BACKING_OFF: "PendingEvaluation",
+    Code.REQUESTS_ABOVE_LIMITS: "Misconfigured",
+    Code.OUTSIDE_LIMIT_RANGE: "Misconfigured",
+    Code.GATED: "AdmissionGated",
+    Code.CHECK_SAID_NO: "PendingEvaluation",
     Code.NO_LOCAL_QUEUE: "Misconfigured",
     Code.LOCAL_QUEUE_STOPPED: "Suspended",
     Code.NO_CLUSTER_QUEUE: "Misconfigured",
     Code.CLUSTER_QUEUE_STOPPED: "Suspended",
     Code.FLAVOR_NOT_FOUND: "Suspended",
+    Code.TOPOLOGY_NOT_FOUND: "Suspended",
+    Code.CHECK_NOT_FOUND: "Suspended",
+    Code.CHECK_INACTIVE: "Suspended",
+    Code.COHORT_CYCLE: "Suspended",
     Code.NAMESPACE_NOT_SELECTED: "Misconfigured",
     Code.BEHIND_HEAD: "PendingEvaluation",
     Code.RESOURCE_NOT_COVERED: "NoMatchingFlavor",
     Code.FLAVOR_NOT_MATCHED: "NoMatchingFlavor",
     Code.OVER_QUOTA: "ExceedsMaxQuota",
     Code.QUOTA_IN_USE: "WaitingForQuota",
+    Code.PREEMPTING: "WaitingForPreemptedWorkloads",
+    Code.OUTRUN: "WaitingForQuota",
+    Code.PODS_NOT_READY: "WaitingForPodsReady",
     Code.NO_NODES: "TopologyPlacementFailed",
     Code.NODE_TOO_SMALL: "TopologyPlacementFailed",
     Code.NODE_NOT_MATCHED: "TopologyPlacementFailed",
+    Code.CLAIM_NOT_FOUND: "TopologyPlacementFailed",
+    Code.CLAIM_NOT_READY: "TopologyPlacementFailed",
+    Code.CLAIM_SHARED: "TopologyPlacementFailed",
+    Code.CLAIM_IN_USE: "TopologyPlacementFailed",
     Code.CAPACITY_TOO_SMALL: "TopologyPlacementFailed",
     Code.NODES_FULL: "TopologyPlacementFailed",
     Code.RESERVATION_LOST: "TopologyPlacementFailed",
+    Code.NO_POD_GROUP: "Misconfigured",
+    Code.NO_QUEUE: "Misconfigured",
+    Code.QUEUE_CLOSED: "Suspended",
+    Code.NOT_LET_IN: "WaitingForQuota",
+    Code.QUEUE_SHARE: "WaitingForQuota",
+    Code.PROMISED: "TopologyPlacementFailed",
+    Code.GANG_SHORT: "TopologyPlacementFailed",
     Code.GANG_INCOMPLETE: "TopologyPlacementFailed",
 }
+
+CLAIM_IS = {
+    "unbound": "has no volume yet",
+    "deleted": "is being deleted",
+    "lost": "has lost its volume",
+}
+"""what is wrong with a claim that is there (kumi.bridge.into.volumeclaim)"""
+
+CAUSES: dict[str, str] = {
+    "InClusterQueue": "it goes before this one in their ClusterQueue",
+    "InCohortReclamation": "its ClusterQueue takes back what is its own",
+    "InCohortFairSharing": "its ClusterQueue has the smaller share",
+    "InCohortReclaimWhileBorrowing": "its ClusterQueue may borrow before this one does",
+}
+"""by which rule a workload is preempted, by the reason of the condition Preempted"""
+
+WHY_NOT: dict[str, str] = {
+    "NotNeeded": "it fits without",
+    "NotEnough": "it would still not fit",
+    "Spoken": "another workload waits for its place already",
+    "Policy": "the queue preempts nobody of its own",
+    "Priority": "its priority is not lower",
+    "ComesBack": "it would come back by preempting others",
+}
+"""why somebody who was considered for eviction stays"""
+
+MODES: dict[str, str] = {
+    "NoFit": "no",
+    "NoCandidates": "nobody to preempt",
+    "Preempt": "by preempting",
+    "Reclaim": "by reclaiming",
+    "Fit": "has quota",
+}
+"""how a flavor would do, as for quota"""
 
 ENDS = ("Complete", "Succeeded", "Failed")
 """the conditions of a job of any kind that has ended"""
@@ -109,9 +187,17 @@ def sentence(reason: Reason) -> str:
         here=f", {reason.where}," if reason.where else "",
         flavor=reason.flavor or "(none)",
         resource=reason.resource,
+        detail=reason.detail or "(none)",
+        claim=reason.where.rpartition("/")[2],
+        shared="one pod alone may use"
+        if reason.detail == "pod"
+        else "one node alone may use: none has room for all of them",
+        claim_is=CLAIM_IS.get(reason.detail, reason.detail),
         need=amount(reason.resource, reason.need) if reason.resource else "room",
         have=amount(reason.resource, reason.have) if reason.resource else "none",
         pods=missing,
+        fitting=reason.have,
+        least=reason.need,
         are="is" if missing == 1 else "are",
         is_free="are" if _counted_in_many(reason) else "is",
         of_pod_set=f" of pod set {reason.pod_set}" if reason.pod_set not in ("", ONLY_POD_SET) else "",
@@ -150,6 +236,13 @@ def unplaced_pod(reasons: tuple[Reason, ...]) -> str:
     return f"{_sentence_case('; '.join(dict.fromkeys(said)) or 'no node has been tried yet')}."
 
 
+def gang_waits(reasons: tuple[Reason, ...]) -> str:
+    """The message of a gang that isn't placed: what it lacks, then what the nodes said to the next of its pods."""
+    first, rest = reasons[0], reasons[1:]
+    said = f"{_sentence_case(sentence(first))}."
+    return f"{said} {unplaced_pod(rest)}" if rest else said
+
+
 def _nodes(count: int) -> str:
     return "1 node" if count == 1 else f"{count} nodes"
 
@@ -162,17 +255,30 @@ def _node_sentence(reason: Reason) -> str:
             "taint": "have a taint that it does not tolerate" if many else "has a taint that it does not tolerate",
             "selector": "do not match its node selector" if many else "does not match its node selector",
             "affinity": "do not match its node affinity" if many else "does not match its node affinity",
+            "ports": "have a port in use that it asks for" if many else "has a port in use that it asks for",
+            "pod affinity": f"{'are' if many else 'is'} too near to, or too far from, other pods",
+            "spread": "would make it unevenly spread",
+            "volume": "do not reach its volume" if many else "does not reach its volume",
+            "volume in use": f"{'are' if many else 'is'} not the one on which its ReadWriteOnce volume is used",
         }.get(reason.detail, f"said no ({reason.detail})")
     need, have = amount(reason.resource, reason.need), amount(reason.resource, reason.have)
     size = "too small" if reason.code is Code.NODE_TOO_SMALL else "full"
     return f"{'are' if many else 'is'} {size} (it needs {need}, the most that one has is {have})"
 
 
-def evicted(why: str, reason: Reason | None) -> str:
-    """The message of the condition Evicted. `why` is its reason."""
+def evicted(why: str, reason: Reason | None, by: str = "", cause: str = "") -> str:
+    """The message of the condition Evicted. `why` is its reason; `by` the workload that takes its place, by the rule `cause`."""
     if reason is not None:
         return f"{_sentence_case(sentence(reason))}."
+    if by:
+        rule = CAUSES.get(cause, cause)
+        return f"Workload {by} takes its place{f': {rule}' if rule else ''}."
     return EVICTIONS.get(why, f"It is stopped: {why}.")
+
+
+def preempted(victim: Considered) -> str:
+    """What the preemptor's event says of one of its victims."""
+    return f"{victim.job or victim.workload} is preempted for it ({victim.cause})."
 
 
 def record_to_json(record: Record) -> JsonObject:
@@ -185,6 +291,8 @@ def record_to_json(record: Record) -> JsonObject:
         "ahead": [_ahead_to_json(a, record.reason.resource) for a in record.ahead],
         "holders": [_ahead_to_json(a, record.reason.resource) for a in record.holders],
         "others": [{k: v for k, v in _reason_to_json(r).items() if v is not None} for r in record.others],
+        "flavors": [_tried_to_json(t) for t in record.tried],
+        "victims": [_considered_to_json(c) for c in record.considered],
         "time": format_time(record.at_ms),
     }
 
@@ -200,6 +308,8 @@ def record_from_json(data: JsonObject) -> Record:
             ahead=tuple(_ahead_from_json(a, reason.resource) for a in data.get("ahead") or ()),
             position=int(data.get("position") or 0),
             at_ms=parse_time(data.get("time")) or 0,
+            tried=tuple(_tried_from_json(t) for t in data.get("flavors") or ()),
+            considered=tuple(_considered_from_json(c) for c in data.get("victims") or ()),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise KumiError(f"the decision record can't be read: {error!r}") from error
@@ -220,6 +330,8 @@ def why(record: JsonObject | None, workload: JsonObject) -> tuple[str, str]:
             f"it is being stopped: {said.get('message') or said.get('reason', '')}",
             "its quota is kept until its pods are gone",
         )
+    if admission and "Admitted" not in conditions:
+        return _checked(status.get("admissionChecks") or [], str(admission.get("clusterQueue", "")))
     if admission:
         since = (conditions.get("QuotaReserved") or {}).get("lastTransitionTime") or "an unknown time"
         return (
@@ -229,6 +341,14 @@ def why(record: JsonObject | None, workload: JsonObject) -> tuple[str, str]:
     if record:
         return _waiting(record)
     return "it waits: nothing is decided about it yet", "is the scheduler running (kumi status)?"
+
+
+def _checked(checks: list[JsonObject], queue: str) -> tuple[str, str]:
+    """Of one that holds quota and may not start yet."""
+    open_ones = [c for c in checks if c.get("state") != "Ready"]
+    said = [f"{c['name']} ({c.get('message') or c.get('state')})" for c in open_ones]
+    first = f"it waits for admission checks: {_names(said)}" if said else "it waits for its admission checks"
+    return first, f"ClusterQueue {queue} keeps its quota until they have answered"
 
 
 def why_without_workload(job: JsonObject, warning: str = "") -> tuple[str, str]:
@@ -249,6 +369,30 @@ def why_without_workload(job: JsonObject, warning: str = "") -> tuple[str, str]:
     return f"no queue holds it back: it has no label {QUEUE_LABEL}", "its pods start as soon as nodes have room"
 
 
+def _tried_to_json(tried: Tried) -> JsonObject:
+    made: JsonObject = {"podSet": tried.pod_set, "flavor": tried.flavor, "mode": tried.mode}
+    return {**made, "borrowing": tried.level} if tried.level else made
+
+
+def _tried_from_json(data: dict[str, Any]) -> Tried:
+    return Tried(str(data["podSet"]), str(data["flavor"]), str(data["mode"]), int(data.get("borrowing") or 0))
+
+
+def _considered_to_json(considered: Considered) -> JsonObject:
+    said = {
+        "workload": considered.workload,
+        "job": considered.job,
+        "cause": considered.cause,
+        "whyNot": considered.why_not,
+    }
+    return {k: v for k, v in said.items() if v}
+
+
+def _considered_from_json(data: dict[str, Any]) -> Considered:
+    said = (str(data.get(key) or "") for key in ("workload", "job", "cause", "whyNot"))
+    return Considered(*said)
+
+
 def _waiting(record: JsonObject) -> tuple[str, str]:
     said = str(record.get("message") or "").rstrip(".")
     layer = str(record.get("layer") or "queue").lower()
@@ -264,9 +408,22 @@ def _waiting(record: JsonObject) -> tuple[str, str]:
     holders = [_holder_text(h, resource) for h in record.get("holders") or ()]
     if holders:
         parts.append(f"held by {_names(holders)}")
+    parts += _about_victims(record.get("victims") or [])
+    flavors = dict.fromkeys(f"{f['flavor']} ({MODES.get(f['mode'], f['mode'])})" for f in record.get("flavors") or ())
+    if len(flavors) > 1:
+        parts.append(f"flavors tried: {', '.join(flavors)}")
     if record.get("helps"):
         parts.append(f"{'it can start only if' if record.get('permanent') else 'next chance: when'} {record['helps']}")
     return first, "; ".join(parts) or "nobody is ahead of it"
+
+
+def _about_victims(victims: list[JsonObject]) -> list[str]:
+    """Who goes for it; or, where nobody does, why each of those who were thought of stays."""
+    going = [str(v.get("job") or v["workload"]) for v in victims if v.get("cause")]
+    if going:
+        return [f"preempted for it: {_names(going)}"]
+    stays = [f"{v.get('job') or v['workload']} ({WHY_NOT.get(v['whyNot'], v['whyNot'])})" for v in victims]
+    return [f"not preempted: {_names(stays)}"] if stays else []
 
 
 def _sentence_case(text: str) -> str:

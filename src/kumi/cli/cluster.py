@@ -16,15 +16,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import signal
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aiohttp.web import Application
 
 from kumi.api.core import Node
 from kumi.api.errors import KumiError
+from kumi.api.quantity import QuantityError, parse
 from kumi.api.scheme import SCHEME, load
 from kumi.apiserver.app import make_app
 from kumi.apiserver.identity import Identity
@@ -33,15 +35,23 @@ from kumi.apiserver.server import Server
 from kumi.apiserver.webhooks import HttpCaller
 from kumi.cli.access import authenticators, in_cluster, names_of, publish_authority
 from kumi.cli.instance import forget_instance, write_instance
-from kumi.cli.loops import ALL, BARE, NONE, Loops, run_loops
+from kumi.cli.loops import ALL, BARE, NONE, Choice, Loops
+from kumi.cli.policy_file import PolicyFile
+from kumi.cli.storage import provide_class
 from kumi.controllers.not_yet_in_force import NotYetInForce
+from kumi.jobs.pod_hook import PodHook
 from kumi.jobs.queue_hook import QueueHook
 from kumi.kubelet.commands import ProcessCommands
+from kumi.kubelet.gpus import Card, Health, find, load_nvml, shares_of
+from kumi.kubelet.log_files import LINE_BYTES, Limits
 from kumi.kubelet.logs import ProcessLogs
 from kumi.kubelet.machine import Machine
 from kumi.kubelet.node import ProcessNode
+from kumi.kubelet.sandbox import Extra, plan_of
 from kumi.kubelet.settings import MachineSettings, NodeSettings
 from kumi.registry.bootstrap import bootstrap
+from kumi.registry.claim_defaults import ClaimDefaults
+from kumi.registry.gang_rules import GangRules
 from kumi.registry.hooks import AdmissionHook
 from kumi.registry.local import LocalClient
 from kumi.registry.objects import Objects
@@ -50,13 +60,13 @@ from kumi.registry.registry import Registry
 from kumi.registry.uids import Uids
 from kumi.runtime.client import Client
 from kumi.runtime.clock import RealClock
-from kumi.runtime.pump import Pump
 from kumi.store.base import StoreFailed
 from kumi.store.sqlite import SqliteStore
 
 log = logging.getLogger(__name__)
 
 GPU = "nvidia.com/gpu"
+NO_SANDBOX = "none"
 PROCESS_NODE = "kumi.dev/process-node"
 """label of the nodes that a cluster on one machine makes for itself"""
 COMPACT_EVERY_S = 60.0
@@ -69,12 +79,12 @@ KEEP_REVISIONS = 10_000
 @dataclass(frozen=True)
 class Settings:
     """What `kumi up` was asked for. `port` 0: the one of last time if it is free, else any. `cpus`, `memory`: quantities that
-    each node offers, "" the machine's."""
+    each node offers, "" the machine's. `gpus`: that each node offers, None for the machine's real ones, shared out."""
 
     data_dir: Path
     working_dir: Path
     nodes: int = 1
-    gpus: int = 0
+    gpus: int | None = 0
     cpus: str = ""
     memory: str = ""
     pods: int = 110
@@ -83,22 +93,51 @@ class Settings:
     """address to serve on"""
     token_file: Path | None = None
     """users with bearer tokens, beside the administrator"""
+    log_size: str = "10Mi"
+    """quantity of bytes: a container's log goes on in a new file when one has that size"""
+    log_files: int = 5
+    """files of a container's log that are kept"""
+    sandbox: str = NO_SANDBOX
+    """what pods run in"""
+    share: tuple[Path, ...] = ()
+    show: tuple[Path, ...] = ()
+    """directories that sandboxed pods may write, and read"""
+    policy: Path | None = None
+    """how is decided"""
     bare: bool = False
     """only an API server, with the loops that keep its word"""
     controllers: bool = True
     """whether loops run here; else `kumi controllers` does it, beside"""
 
-    def loops(self) -> Loops:
+    def loops(self, policy: PolicyFile) -> Choice:
         """Those that run in this process."""
         if not self.controllers:
             return NONE
-        return BARE if self.bare else ALL
+        return BARE if self.bare else lambda: ALL(policy.profile)
 
-    def node(self) -> NodeSettings:
-        """Of each node."""
+    def machine(self, api: Mapping[str, str]) -> MachineSettings:
+        """Of the machine. KumiError: the sandbox that is asked for can't be had."""
+        made = MachineSettings(self.data_dir, working_dir=self.working_dir, api=api, log=self.log())
+        if self.sandbox == NO_SANDBOX:
+            return made
+        extra = Extra(self.share, self.show)
+        return replace(made, sandbox=plan_of(self.data_dir, self.working_dir, made.environment, extra))
+
+    def node(self, cards: Sequence[Card] = ()) -> NodeSettings:
+        """Of each node; `cards`: its real GPUs."""
         given = {"cpu": self.cpus, "memory": self.memory, GPU: str(self.gpus) if self.gpus else ""}
         resources = {name: amount for name, amount in given.items() if amount}
-        return NodeSettings(resources, pods=self.pods, labels={PROCESS_NODE: ""})
+        return NodeSettings(resources, pods=self.pods, cards=cards, labels={PROCESS_NODE: ""})
+
+    def log(self) -> Limits:
+        """Of each container. KumiError: the size is no quantity, or none to speak of."""
+        try:
+            size = parse(self.log_size, "memory")
+        except QuantityError as error:
+            raise KumiError(f"--log-size {self.log_size}: {error}") from error
+        if size < LINE_BYTES:
+            raise KumiError(f"--log-size {self.log_size}: it must be at least {LINE_BYTES} bytes")
+        return Limits(size, self.log_files)
 
     def names(self) -> list[str]:
         """Of the nodes."""
@@ -138,9 +177,10 @@ async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[N
         stack.push_async_callback(store.close)
         stack.callback(forget_instance, settings.data_dir)
         identity = Identity(settings.data_dir, clock.now_ms, names_of(settings.listen))
-        hooks: list[AdmissionHook] = [QueueHook(), NotYetInForce()]
+        hooks: list[AdmissionHook] = [QueueHook(), PodHook(), NotYetInForce()]
         if not settings.bare:
-            hooks.append(PodIdentity(Objects(store), scheme))
+            hooks.append(GangRules(Objects(store), scheme))
+            hooks += [PodIdentity(Objects(store), scheme), ClaimDefaults(Objects(store), scheme)]
         caller = HttpCaller()
         stack.push_async_callback(caller.close)
         registry = Registry(store, scheme, clock.now_ms, Uids(clock.now_ms), hooks, identity.signer, caller=caller)
@@ -148,10 +188,11 @@ async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[N
         client: Client = LocalClient(registry)
         if not settings.bare:
             await publish_authority(client, authority_pem(identity.directory))
+            await provide_class(client)
         logs, commands = ProcessLogs(settings.data_dir, clock), ProcessCommands()
         proofs = authenticators(identity, registry, clock.now_ms, settings.token_file)
-        pumps: list[Pump] = []
-        checks = {"scheduler": lambda: all(pump.sound for pump in pumps)}
+        policy = PolicyFile(settings.policy)
+        loops = Loops(client, settings.loops(policy), settings.data_dir / "replays", policy.changed)
         app = make_app(
             registry,
             scheme,
@@ -159,18 +200,20 @@ async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[N
             logs=logs,
             execs=commands,
             authenticators=proofs,
-            checks=checks,
+            checks=loops.checks(),
+            measures=(store.measures, loops.measures),
+            lines=loops,
             key=identity.signer,
         )
         server = await _listen(app, identity, settings)
         stack.push_async_callback(server.stop)
-        loops = asyncio.create_task(_run_loops(client, store, settings, pumps))
-        stack.push_async_callback(_end, loops)
-        commands.attach(await _run_nodes(client, settings, server.url, stack))
+        running_loops = asyncio.create_task(_run_loops(loops, store, settings))
+        stack.push_async_callback(_end, running_loops)
+        commands.serve(await _run_nodes(client, settings, server.url, stack))
         identity.write_kubeconfig(settings.data_dir / "kubeconfig", server.url)
         write_instance(settings.data_dir, server.url)
         (settings.data_dir / "port").write_text(str(server.port))
-        yield server.url, loops
+        yield server.url, running_loops
 
 
 async def _listen(app: Application, identity: Identity, settings: Settings) -> Server:
@@ -190,10 +233,10 @@ async def _listen(app: Application, identity: Identity, settings: Settings) -> S
     raise KumiError(f"no port of {settings.listen} can be listened on")
 
 
-async def _run_loops(client: Client, store: SqliteStore, settings: Settings, pumps: list[Pump]) -> None:
-    """The loops (their pumps are put into `pumps`), compaction, a look at the file; ends only by an error."""
+async def _run_loops(loops: Loops, store: SqliteStore, settings: Settings) -> None:
+    """The loops, compaction, a look at the file; ends only by an error."""
     async with asyncio.TaskGroup() as group:
-        group.create_task(run_loops(client, settings.loops(), settings.data_dir / "replays", pumps))
+        group.create_task(loops.run())
         group.create_task(_compact(store))
         group.create_task(_keep_watch(settings.data_dir / "kumi.db"))
 
@@ -229,9 +272,14 @@ async def _run_nodes(client: Client, settings: Settings, url: str, stack: contex
     """Starts the nodes of the machine that comes back, and removes those of last time that are no more.
     `url`: where their pods find the API."""
     await _remove_old_nodes(client, set(settings.names()))
-    data = MachineSettings(settings.data_dir, working_dir=settings.working_dir, api=in_cluster(url))
+    names, cards = settings.names(), list[Card]()
+    data = settings.machine(in_cluster(url))
+    if settings.gpus is None and names:
+        cards, health = _real_gpus()
+        data = replace(data, gpu_health=health.look)
     machine = Machine(client, data, RealClock())
-    nodes = [ProcessNode(name, settings.node(), machine) for name in settings.names()]
+    shares = zip(names, shares_of(cards, len(names)), strict=True)
+    nodes = [ProcessNode(name, settings.node(share), machine) for name, share in shares]
     await machine.start()
     stack.push_async_callback(machine.stop)
     await asyncio.gather(*(node.start() for node in nodes))
@@ -241,6 +289,15 @@ async def _run_nodes(client: Client, settings: Settings, url: str, stack: contex
 
     stack.push_async_callback(stop)
     return machine
+
+
+def _real_gpus() -> tuple[list[Card], Health]:
+    """The machine's GPUs that can be offered; others are told of. KumiError: there is none."""
+    library = load_nvml()
+    found = find(library, os.environ.get("CUDA_VISIBLE_DEVICES"))
+    for sentence in found.left_alone:
+        log.warning("%s", sentence)
+    return found.cards, Health(library, found.cards)
 
 
 async def _remove_old_nodes(client: Client, names: set[str]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from kumi.cli.instance import holder, read_instance
+from kumi.cli.instance import holder, read_instance, starter
 from kumi.cli.options import data_dir_option
 from kumi.kubelet.records import Who
 
@@ -24,7 +24,7 @@ def command(data_dir: Path, seconds: float) -> None:
     next `kumi up` with the same --data-dir."""
     data_dir = data_dir.absolute()
     instance = read_instance(data_dir)
-    who = instance.who if instance else holder(data_dir)
+    who = instance.who if instance else holder(data_dir) or starter(data_dir)
     if who is None:
         _kill_what_is_left(data_dir)
         click.echo(f"no cluster runs in {data_dir}; what one that died left running is killed")

@@ -2,7 +2,8 @@
 
 The file is a hint, never a lock (the store has that): a process id counts only together with when that process started, told
 in ticks since the machine's own start, which stay what they are when somebody sets the clock.
-A cluster that is starting or stopping serves nobody, but holds its store: `holder` finds it.
+A cluster that is starting or stopping serves nobody, but holds its store: `holder` finds it; one that has not come that far
+has said in D/starting.json that it is about to: `starter` finds that.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from kumi.kubelet.records import Who, who_is
+from kumi.kubelet.records import Who, who_is, write
 
 
 class Instance(NamedTuple):
@@ -35,10 +36,24 @@ def write_instance(data_dir: Path, url: str) -> None:
     """Says that this process serves `data_dir`, atomically."""
     who = who_is(os.getpid())
     assert who is not None
-    path = data_dir / "server.json"
-    temporary = path.with_suffix(".new")
-    temporary.write_text(json.dumps({**who._asdict(), "url": url}))
-    temporary.replace(path)
+    write(data_dir / "server.json", {**who._asdict(), "url": url})
+
+
+def write_starter(data_dir: Path, pid: int) -> None:
+    """Says that this process is about to serve `data_dir`."""
+    who = who_is(pid)
+    if who is not None:
+        write(data_dir / "starting.json", who._asdict())
+
+
+def starter(data_dir: Path) -> Who | None:
+    """The process that was the last to say that it would serve `data_dir`, if it is there; None for nobody."""
+    try:
+        said = json.loads((data_dir / "starting.json").read_text())
+        who = Who(said["pid"], said["ticks"], said["boot"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return who if who.runs() else None
 
 
 def read_instance(data_dir: Path) -> Instance | None:

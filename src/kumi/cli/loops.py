@@ -4,19 +4,25 @@
     BARE     those that an API server without nodes needs to keep its word: `kumi up --bare`
     NONE     nothing: `kumi up --no-controllers`
 
-Both transports run the same code; what differs is the client.
+Both transports run the same code; what differs is the client. When the policy that they go by changes, all of them are made anew,
+as after a restart: nothing that matters lives in a loop alone.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from kumi.api.core import Event
+from kumi.api.measures import Family, Measured
 from kumi.api.scheme import SCHEME
 from kumi.controllers import MakeDeciders, all_controllers, all_deciders, bare_controllers, bare_deciders
+from kumi.controllers.root_authority import NAME as AUTHORITY
+from kumi.engine.model import Profile
 from kumi.jobs.base import Settings
 from kumi.kubelet.wait import INIT_COMMAND
 from kumi.runtime.client import Client
@@ -27,14 +33,15 @@ from kumi.runtime.manager import Manager, Surroundings
 from kumi.runtime.pump import Pump
 from kumi.runtime.reconcile import Controller
 from kumi.runtime.replay import ReplayFiles
+from kumi.runtime.visibility import Pending, PendingSource, nobody_decides
 
-Loops: TypeAlias = Callable[[], tuple[Sequence[Controller], Sequence[MakeDeciders]]]
+Choice: TypeAlias = Callable[[], tuple[Sequence[Controller], Sequence[MakeDeciders]]]
 """New controllers and deciders, for one run"""
 
 
-def ALL() -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802  one of three choices
-    """See the module."""
-    return all_controllers(Settings(init_command=INIT_COMMAND)), all_deciders()
+def ALL(profile: Profile | None = None) -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802  one of three choices
+    """See the module. `profile`: what decides, and how (kumi.engine.policy)."""
+    return all_controllers(Settings(init_command=INIT_COMMAND), profile), all_deciders(profile)
 
 
 def BARE() -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802
@@ -47,20 +54,78 @@ def NONE() -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802
     return (), ()
 
 
-async def run_loops(client: Client, loops: Loops, replays: Path, pumps: list[Pump] | None = None) -> None:
-    """Informers, controllers, deciders, events; ends only by an error. `replays`: where replay files go; `pumps`: where
-    the pumps are put, for who wants to know whether they are sound."""
-    clock = RealClock()
-    informers = Informers(client, clock)
-    events = EventSink(client, clock, SCHEME.of(Event))
-    around = Surroundings(client, informers, clock, events, ReplayFiles(replays))
-    controllers, deciders = loops()
-    manager = Manager(around)
-    for controller in controllers:
-        manager.add(controller)
-    pumps = [] if pumps is None else pumps
-    pumps += [Pump(make, around) for make in deciders]
-    work: list[Coroutine[object, object, None]] = [informers.run(), events.run(), manager.run()]
-    async with asyncio.TaskGroup() as group:
-        for one in [*work, *(pump.run() for pump in pumps)]:
-            group.create_task(one)
+class Loops:
+    """Informers, controllers, deciders and events of one process. `replays`: where replay files go. `changed`: ends when the
+    choice is another one than before."""
+
+    def __init__(
+        self, client: Client, choice: Choice, replays: Path, changed: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
+        self._client, self._choice, self._replays, self._changed = client, choice, replays, changed
+        self._make()
+
+    def _make(self) -> None:
+        clock, client = RealClock(), self._client
+        self._informers = Informers(client, clock, payloads=frozenset((AUTHORITY,)))
+        self._events = EventSink(client, clock, SCHEME.of(Event))
+        around = Surroundings(client, self._informers, clock, self._events, ReplayFiles(self._replays))
+        controllers, deciders = self._choice()
+        self._manager = Manager(around)
+        for controller in controllers:
+            self._manager.add(controller)
+        self._pumps = [Pump(make, around) for make in deciders]
+
+    def checks(self) -> dict[str, Callable[[], bool]]:
+        """For /readyz: whether each group of deciders can be counted on, by the first one's name (`scheduler`)."""
+        return {name: partial(self._is_sound, name) for name in map(_name_of, self._pumps)}
+
+    def _is_sound(self, name: str) -> bool:
+        return all(pump.sound for pump in self._pumps if _name_of(pump) == name)
+
+    def measures(self) -> Iterator[Family]:
+        """See kumi.api.measures.Measured."""
+        parts: list[Measured] = [self._manager, self._events, *self._pumps]
+        for part in parts:
+            yield from part.measures()
+
+    def pending(self, cluster_queue: str) -> Iterator[Pending] | None:
+        """See kumi.runtime.visibility.PendingSource. ApiError: nobody_decides."""
+        return self._lines().pending(cluster_queue)
+
+    def cluster_queue_of(self, local_queue: str) -> str | None:
+        """See kumi.runtime.visibility.PendingSource. ApiError: nobody_decides."""
+        return self._lines().cluster_queue_of(local_queue)
+
+    def _lines(self) -> PendingSource:
+        for pump in self._pumps:
+            for decider in pump.deciders:
+                if isinstance(decider, PendingSource):
+                    return decider
+        raise nobody_decides()
+
+    async def run(self) -> None:
+        """Ends only by an error."""
+        if self._changed is None:
+            return await self._run()
+        while True:
+            work, change = asyncio.create_task(self._run()), asyncio.ensure_future(self._changed())
+            try:
+                await asyncio.wait([work, change], return_when=asyncio.FIRST_COMPLETED)
+                if work.done():
+                    return await work
+            finally:
+                for task in (change, work):
+                    task.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await task
+            self._make()
+
+    async def _run(self) -> None:
+        work = (self._informers.run(), self._events.run(), self._manager.run(), *(pump.run() for pump in self._pumps))
+        async with asyncio.TaskGroup() as group:
+            for one in work:
+                group.create_task(one)
+
+
+def _name_of(pump: Pump) -> str:
+    return pump.deciders[0].name.removeprefix("kumi-")

@@ -19,6 +19,9 @@ COMMANDS = {
     "status": "Show whether the cluster runs, its nodes and its queues.",
     "apply": "Create or change what manifests say, as kubectl apply does.",
     "submit": "Run a script as a training job, without YAML, and follow it.",
+    "queues": "Show what Volcano's queues hold, and who waits in them.",
+    "gangs": "Show what pod groups hold, what they wait for, and why.",
+    "plugins": "List the plug-ins that a policy may name.",
     "why": "Say in two lines why a job waits.",
 }
 

@@ -30,3 +30,15 @@ def client_options(function: F) -> F:
         "--kubeconfig", default="", help="Which cluster (default: $KUBECONFIG, else that of kumi up)."
     )(function)
     return click.option("--namespace", "-n", default="", help="Which namespace (default: the kubeconfig's).")(function)
+
+
+def output_option(function: F) -> F:
+    """`-o table|json`."""
+    return click.option(
+        "--output",
+        "-o",
+        default="table",
+        show_default=True,
+        type=click.Choice(["table", "json"]),
+        help="How it is shown.",
+    )(function)

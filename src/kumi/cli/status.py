@@ -32,6 +32,8 @@ async def _status(instance: Instance, data_dir: Path) -> None:
 
     async with connect(str(data_dir / "kubeconfig")) as kumi:
         click.echo(f"up at {instance.url}, process {instance.pid}, data in {data_dir}")
+        for check in await kumi.client.failed_checks():
+            click.echo(unsound(check, data_dir))
         nodes = (await kumi.client.list(SCHEME.of(Node))).items
         queues = (await kumi.client.list(SCHEME.of(ClusterQueue))).items
         workloads = (await kumi.client.list(SCHEME.of(Workload))).items
@@ -39,6 +41,14 @@ async def _status(instance: Instance, data_dir: Path) -> None:
     show("CLUSTER QUEUE", [queue_row(queue) for queue in queues], ("PENDING", "ADMITTED", "IN USE"))
     waiting = [workload_row(w) for w in workloads if waits(w)]
     show("WAITS", waiting, ("QUEUE", "WHY"))
+
+
+def unsound(check: str, data_dir: Path) -> str:
+    """What there is to say of a part of the cluster that does not do its work."""
+    return (
+        f"NOT READY: the {check} fails again and again, and decides nothing; "
+        f"why is in {data_dir / 'kumi.log'}, what it saw in {data_dir / 'replays'}"
+    )
 
 
 def condition(obj: JsonObject, kind: str) -> JsonObject:

@@ -4,6 +4,11 @@ all_controllers(settings)   one key at a time (kumi.runtime.reconcile), run by k
   Kumi's own                  on any cluster
     pytorchjob, replicas          the pods of jobs
     workload                      the Workload of each queued job: made, followed, started, stopped, given back
+    pod_groups                    the same for pods alone and in groups
+    life                          Workloads by themselves: back-off, checks, stops, time-outs, their end
+    gangs_of_pods                 pod groups for pods that name Volcano and have none
+    in_use                        what queues and workloads need is not gone at once
+    provisioning                  capacity is asked for, as admission checks want it
   Bare                        where Kumi is the API server
     job, replicas                 the pods of Jobs
     replica_set, deployment       pods that are kept running, and replaced
@@ -11,6 +16,10 @@ all_controllers(settings)   one key at a time (kumi.runtime.reconcile), run by k
     resource_quota                what namespaces use
   Kubernetes'                 where Kumi is the control plane: these too
     stateful_set, cron_job        pods in order, jobs on time
+    daemon_set                    a pod on every node
+    claims, ephemeral_claims,
+    claim_protection,
+    persistent_volumes            volumes for claims, and what becomes of them
     endpoints                     where the pods of services are
     disruption                    how many pods budgets let go
     taint_eviction                pods that endure no taint
@@ -22,6 +31,8 @@ all_controllers(settings)   one key at a time (kumi.runtime.reconcile), run by k
 all_deciders(profile)       everything against everything (kumi.runtime.decider), each group run by a pump of its own:
   Kumi's own
     scheduler                     admission and placement on one state
+    gang_queues                   Volcano's queues: their states, and what they hold
+    past_usage                    what LocalQueues used, as the scheduler's state knows it
     queue_status                  what queues hold and whether they admit
   Bare
     garbage                       what nobody owns any more
@@ -34,15 +45,27 @@ from typing import Any, TypeAlias
 
 from kumi.api.scheme import load
 from kumi.controllers.aggregated_roles import AggregatedRoles
+from kumi.controllers.claim_protection import ClaimProtection
+from kumi.controllers.claims import ClaimController
 from kumi.controllers.cron_job import CronJobController
+from kumi.controllers.daemon_set import DaemonSetController
 from kumi.controllers.deployment import DeploymentController
 from kumi.controllers.disruption import DisruptionController
 from kumi.controllers.endpoints import EndpointsController
+from kumi.controllers.ephemeral_claims import EphemeralClaims
 from kumi.controllers.event_ttl import EventTtl
+from kumi.controllers.gang_queues import GangQueues
+from kumi.controllers.gangs_of_pods import GangsOfPods
 from kumi.controllers.garbage import GarbageCollector
+from kumi.controllers.in_use import in_use_controllers
 from kumi.controllers.job import job_controller
+from kumi.controllers.life import RULES, Policy, WorkloadLife
 from kumi.controllers.namespace import NamespaceController
 from kumi.controllers.node_life import NodeLife
+from kumi.controllers.past_usage import PastUsageStatus
+from kumi.controllers.persistent_volumes import PersistentVolumeController
+from kumi.controllers.pod_groups import PodGroups
+from kumi.controllers.provisioning import Provisioning, ProvisioningChecks
 from kumi.controllers.pytorchjob import pytorchjob_controller
 from kumi.controllers.queue_status import QueueStatus
 from kumi.controllers.replica_set import ReplicaSetController
@@ -63,9 +86,9 @@ MakeDeciders: TypeAlias = Callable[[], Sequence[Decider]]
 """New deciders with an empty state, in the order in which they decide"""
 
 
-def all_controllers(settings: Settings | None = None) -> list[Controller]:
+def all_controllers(settings: Settings | None = None, profile: Profile | None = None) -> list[Controller]:
     """Every loop by key."""
-    return [*own_controllers(settings), *kubernetes_controllers(settings)]
+    return [*own_controllers(settings, profile), *kubernetes_controllers(settings)]
 
 
 def bare_controllers(settings: Settings | None = None) -> list[Controller]:
@@ -79,18 +102,35 @@ def bare_controllers(settings: Settings | None = None) -> list[Controller]:
     ]
 
 
-def own_controllers(settings: Settings | None = None) -> list[Controller]:
-    """Those that run on any cluster."""
-    return [pytorchjob_controller(settings or Settings()), *workload_controllers()]
+def own_controllers(settings: Settings | None = None, profile: Profile | None = None) -> list[Controller]:
+    """Those that run on any cluster. `profile`: what was chosen for all queues."""
+    profile = profile or Profile()
+    chosen, name = profile.settings, profile.name
+    life = Policy(pods_ready=chosen.pods_ready, keep_finished_ms=chosen.keep_finished_ms)
+    return [
+        pytorchjob_controller(settings or Settings()),
+        *workload_controllers(),
+        PodGroups(),
+        GangsOfPods(),
+        WorkloadLife(life, RULES[name]),
+        *in_use_controllers(),
+        *(Provisioning(), ProvisioningChecks()),
+    ]
 
 
 def kubernetes_controllers(settings: Settings | None = None) -> list[Controller]:
     """Those that a cluster of another maker has already."""
-    return [*bare_controllers(settings), *_around_jobs(), NodeLife(), TaintEviction(), EventTtl(), *_access()]
+    around = [*_around_jobs(), *_storage()]
+    return [*bare_controllers(settings), *around, NodeLife(), TaintEviction(), EventTtl(), *_access()]
 
 
 def _around_jobs() -> list[Controller]:
-    return [StatefulSetController(), CronJobController(), EndpointsController(), DisruptionController()]
+    sets: list[Controller] = [StatefulSetController(), DaemonSetController()]
+    return [*sets, CronJobController(), EndpointsController(), DisruptionController()]
+
+
+def _storage() -> list[Controller]:
+    return [ClaimController(), EphemeralClaims(), ClaimProtection(), PersistentVolumeController()]
 
 
 def _access() -> list[Controller]:
@@ -111,7 +151,15 @@ def all_deciders(profile: Profile | None = None) -> list[MakeDeciders]:
 
 def own_deciders(profile: Profile | None = None) -> list[MakeDeciders]:
     """Those that run on any cluster."""
-    return [lambda: (Scheduler(profile),), lambda: (QueueStatus(),)]
+    return [lambda: _scheduling(profile), lambda: (QueueStatus(profile),)]
+
+
+def _scheduling(profile: Profile | None) -> Sequence[Decider]:
+    scheduler = Scheduler(profile)
+    deciders: list[Decider] = [scheduler, GangQueues(scheduler.state)]
+    if profile is not None and profile.settings.by_usage is not None:
+        deciders.append(PastUsageStatus(scheduler.state))
+    return deciders
 
 
 def kubernetes_deciders() -> list[MakeDeciders]:

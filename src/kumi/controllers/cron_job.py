@@ -19,12 +19,12 @@ from copy import deepcopy
 
 from kumi.api import cron
 from kumi.api.batch import CronJob, CronJobStatus, Job
-from kumi.api.meta import Object, find_condition, format_time, is_true, owner_reference, parse_time
+from kumi.api.meta import find_condition, format_time, is_true, owner_reference, parse_time
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
-from kumi.controllers.replica_set import reference
-from kumi.jobs.status import status_patch
-from kumi.runtime.reconcile import NOTHING, Create, Delete, Note, Outcome, Patch, Watches, Write, own_key
+from kumi.controllers.own_status import written
+from kumi.controllers.owners import owner_keys, reference
+from kumi.runtime.reconcile import NOTHING, Create, Delete, Note, Outcome, Watches, Write, own_key
 from kumi.runtime.view import View
 
 KIND = ("batch/v1", "CronJob")
@@ -42,7 +42,7 @@ class CronJobController:
     @property
     def watches(self) -> Watches:
         """See Controller."""
-        return Watches({CronJob: own_key, Job: _owner_key})
+        return Watches({CronJob: own_key, Job: owner_keys("batch", "CronJob")})
 
     def reconcile(self, view: View, key: str, now_ms: int) -> Outcome:
         """See the module."""
@@ -66,10 +66,7 @@ class CronJobController:
                 writes += started
                 if any(isinstance(write, Create) for write in started):
                     status.last_schedule_time = format_time(due_ms)
-        body = status_patch(found.status, status)
-        if body is not None:
-            patch = {"metadata": {"resourceVersion": found.metadata.resource_version}, "status": body}
-            writes.append(Patch(SCHEME.of(CronJob), namespace, name, patch, subresource="status"))
+        writes += written(found, found.status, status)
         return Outcome(tuple(writes), tuple(notes), wake_at_ms)
 
 
@@ -152,10 +149,3 @@ def _ended(job: Job) -> bool:
 
 def _delete(job: Job) -> Delete:
     return Delete(SCHEME.of(Job), job.metadata.namespace, job.metadata.name, job.metadata.uid)
-
-
-def _owner_key(job: Object) -> tuple[str, ...]:
-    owner = job.metadata.controller
-    if owner is None or owner.kind != "CronJob" or not owner.api_version.startswith("batch/"):
-        return ()
-    return (f"{job.metadata.namespace}/{owner.name}",)

@@ -22,10 +22,11 @@ from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
 from kumi.controllers import deployment_status as progress
 from kumi.controllers import revisions
-from kumi.controllers.adoption import claim, is_selected
-from kumi.controllers.replica_set import reference
+from kumi.controllers.adoption import claim
+from kumi.controllers.own_status import written
+from kumi.controllers.owners import owner_keys, reference, takers
 from kumi.controllers.rollout import Bounds, Size, bounds, grown, shared, shrunk
-from kumi.jobs.status import status_patch
+from kumi.jobs.templates import FINISHED
 from kumi.runtime.reconcile import (
     NOTHING,
     Create,
@@ -41,7 +42,7 @@ from kumi.runtime.reconcile import (
 )
 from kumi.runtime.view import View
 
-FINISHED = ("Succeeded", "Failed")
+_OWNER = owner_keys("apps", "Deployment")
 
 
 class DeploymentController:
@@ -52,8 +53,8 @@ class DeploymentController:
     @property
     def watches(self) -> Watches:
         """See Controller."""
-        related: dict[type[Object], Related] = {ReplicaSet: _takers, Pod: _of_pod}
-        return Watches({Deployment: own_key, ReplicaSet: _owner_key, Pod: no_keys}, related=related)
+        related: dict[type[Object], Related] = {ReplicaSet: takers(Deployment), Pod: _of_pod}
+        return Watches({Deployment: own_key, ReplicaSet: _OWNER, Pod: no_keys}, related=related)
 
     def reconcile(self, view: View, key: str, now_ms: int) -> Outcome:
         """See the module."""
@@ -244,12 +245,7 @@ class _Look:
         return Outcome(tuple(self._patched(new))) if new is not None else None
 
     def _patched(self, status: DeploymentStatus) -> list[Write]:
-        body = status_patch(self._found.status, status)
-        if body is None:
-            return []
-        meta = self._found.metadata
-        patch = {"metadata": {"resourceVersion": meta.resource_version}, "status": body}
-        return [Patch(SCHEME.of(Deployment), meta.namespace, meta.name, patch, subresource="status")]
+        return [*written(self._found, self._found.status, status)]
 
     def _annotate(self, obj: Object, annotations: dict[str, str], more: JsonObject | None = None) -> Patch:
         meta = obj.metadata
@@ -269,25 +265,10 @@ def _noted(each: ReplicaSet, annotation: str) -> int | None:
     return int(text) if text.isdecimal() else None
 
 
-def _owner_key(found: Object) -> tuple[str, ...]:
-    owner = found.metadata.controller
-    if owner is None or owner.kind != "Deployment" or not owner.api_version.startswith("apps/"):
-        return ()
-    return (f"{found.metadata.namespace}/{owner.name}",)
-
-
-def _takers(found: Object, view: View) -> list[str]:
-    """Deployments that may adopt a set that nobody manages."""
-    if found.metadata.controller is not None:
-        return []
-    deployments = view.list(Deployment, found.metadata.namespace)
-    return [each.key for each in deployments if is_selected(each.spec.selector, found.metadata.labels)]
-
-
 def _of_pod(pod: Object, view: View) -> list[str]:
     """A pod that goes may be the last of an old set that a recreation waits for."""
     owner = pod.metadata.controller
     if owner is None or owner.kind != "ReplicaSet":
         return []
     found = view.get(ReplicaSet, pod.metadata.namespace, owner.name)
-    return [*_owner_key(found)] if found is not None and found.metadata.uid == owner.uid else []
+    return [*_OWNER(found)] if found is not None and found.metadata.uid == owner.uid else []

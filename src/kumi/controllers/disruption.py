@@ -19,13 +19,12 @@ from kumi.api.apps import Deployment, ReplicaSet, StatefulSet
 from kumi.api.core import Pod
 from kumi.api.meta import LabelSelector, Object, parse_time
 from kumi.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
-from kumi.api.scheme import SCHEME
 from kumi.api.shares import share_of
 from kumi.bridge.conditions import Wanted, set_all
 from kumi.controllers.adoption import is_selected
-from kumi.jobs.status import status_patch
+from kumi.controllers.own_status import written
 from kumi.jobs.templates import FINISHED, is_ready
-from kumi.runtime.reconcile import NOTHING, Keys, Outcome, Patch, Related, Watches, no_keys, own_key
+from kumi.runtime.reconcile import NOTHING, Keys, Outcome, Related, Watches, no_keys, own_key
 from kumi.runtime.view import View
 
 GRANT_MS = 120_000
@@ -57,12 +56,7 @@ class DisruptionController:
         ]
         granted, wake_at_ms = _grants(budget, pods, now_ms)
         status = _status(budget, pods, _expected(view, budget, pods), granted, now_ms)
-        body = status_patch(budget.status, status)
-        if body is None:
-            return Outcome(wake_at_ms=wake_at_ms)
-        patch = {"metadata": {"resourceVersion": budget.metadata.resource_version}, "status": body}
-        write = Patch(SCHEME.of(PodDisruptionBudget), namespace, name, patch, subresource="status")
-        return Outcome((write,), wake_at_ms=wake_at_ms)
+        return Outcome(tuple(written(budget, budget.status, status)), wake_at_ms=wake_at_ms)
 
 
 def selects(selector: LabelSelector | None, labels: dict[str, str]) -> bool:

@@ -4,10 +4,11 @@ The rule   pods that a service selects, have an address and have not ended; read
            that are not; one that is being deleted is serving while it is ready, and never ready
            a port's number is the service's targetPort, or that of the pod's container port of that name; pods that lack the
            name are left out of that port
-           Endpoints      one object of the service's name: subsets by ports
-           EndpointSlice  one object, `<service>-<5 letters>`, MOST endpoints at most, in the order of the pods
+           Endpoints      one object of the service's name: subsets by ports, MOST addresses at most (those that are ready
+                          first), and an annotation where that is not all
+           EndpointSlices all of them (endpoint_slices.py)
 Left alone Services without a selector, and ExternalName: their endpoints are somebody else's.
-Gone       A service that is gone takes its Endpoints along; its slice is owned by it.
+Gone       A service that is gone takes its Endpoints along; its slices are owned by it.
 Source     Kubernetes: services, endpoint slices.
 """
 
@@ -19,10 +20,10 @@ import msgspec
 
 from kumi.api.core import Endpoints, Pod, Service
 from kumi.api.discovery import EndpointSlice
-from kumi.api.meta import Object, owner_reference
+from kumi.api.meta import Object
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
-from kumi.jobs.pod_names import letters
+from kumi.controllers.endpoint_slices import Offer, slices
 from kumi.jobs.templates import FINISHED, is_ready
 from kumi.runtime.reconcile import NOTHING, Create, Delete, Keys, Outcome, Patch, Watches, Write, no_keys, own_key
 from kumi.runtime.view import View
@@ -30,6 +31,7 @@ from kumi.runtime.view import View
 MOST = 1000
 MANAGED, MANAGER = "endpoints.kubernetes.io/managed-by", "endpoint-controller"
 SLICE_MANAGED, SLICE_MANAGER = "endpointslice.kubernetes.io/managed-by", "endpointslice-controller.k8s.io"
+OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity"
 SERVICE_NAME, HEADLESS = "kubernetes.io/service-name", "service.kubernetes.io/headless"
 
 
@@ -62,7 +64,7 @@ class EndpointsController:
         if not service.spec.selector or service.metadata.deletion_timestamp is not None:
             return NOTHING
         pods = [pod for pod in view.list(Pod, namespace) if _is_behind(service, pod)]
-        writes = [*_endpoints(service, endpoints, pods), *_slice(service, view, pods)]
+        writes = [*_endpoints(service, endpoints, pods), *_slices(service, view, pods)]
         return Outcome(tuple(writes))
 
 
@@ -74,25 +76,29 @@ def _is_behind(service: Service, pod: Pod) -> bool:
 def _endpoints(service: Service, there: Endpoints | None, pods: Sequence[Pod]) -> list[Write]:
     meta = service.metadata
     by_ports: dict[str, tuple[list[JsonObject], JsonObject]] = {}
-    for pod in pods:
+    for pod in sorted(pods, key=lambda pod: (not _is_served(service, pod), pod.metadata.name))[:MOST]:
         ports = [{key: value for key, value in port.items() if value} for port in _ports(service, pod)]
         subset = by_ports.setdefault(repr(ports), (ports, {}))[1]
-        ready = _is_ready(service, pod) and not pod.metadata.deletion_timestamp
-        subset.setdefault("addresses" if ready else "notReadyAddresses", []).append(_address(service, pod))
+        kind = "addresses" if _is_served(service, pod) else "notReadyAddresses"
+        subset.setdefault(kind, []).append(_address(service, pod))
     subsets = [{**subset, **({"ports": ports} if ports else {})} for _, (ports, subset) in sorted(by_ports.items())]
     labels = {**meta.labels, MANAGED: MANAGER}
     if service.spec.cluster_ip == "None":
         labels[HEADLESS] = ""
+    notes = {OVER_CAPACITY: "truncated"} if len(pods) > MOST else {}
     if there is None:
         metadata: JsonObject = {"name": meta.name, "namespace": meta.namespace, "labels": labels}
+        metadata |= {"annotations": notes} if notes else {}
         made = {"apiVersion": "v1", "kind": "Endpoints", "metadata": metadata}
         return [Create({**made, "subsets": subsets} if subsets else made)]
-    if _plain(there.subsets) == _plain(_decoded(subsets)) and there.metadata.labels == labels:
+    noted = {OVER_CAPACITY: there.metadata.annotations.get(OVER_CAPACITY)}
+    wanted = {OVER_CAPACITY: notes.get(OVER_CAPACITY)}
+    if _plain(there.subsets) == _plain(_decoded(subsets)) and there.metadata.labels == labels and noted == wanted:
         return []
     gone = {label: None for label in there.metadata.labels if label not in labels}
-    version = {"resourceVersion": there.metadata.resource_version}
-    body = {"metadata": {**version, "labels": {**labels, **gone}}, "subsets": subsets or None}
-    return [Patch(SCHEME.of(Endpoints), meta.namespace, meta.name, body)]
+    metadata = {"resourceVersion": there.metadata.resource_version, "labels": {**labels, **gone}}
+    metadata |= {"annotations": wanted} if noted != wanted else {}
+    return [Patch(SCHEME.of(Endpoints), meta.namespace, meta.name, {"metadata": metadata, "subsets": subsets or None})]
 
 
 def _decoded(subsets: list[JsonObject]) -> list[object]:
@@ -112,38 +118,13 @@ def _address(service: Service, pod: Pod) -> JsonObject:
     return {**address, "targetRef": _reference(pod)}
 
 
-def _slice(service: Service, view: View, pods: Sequence[Pod]) -> list[Write]:
+def _slices(service: Service, view: View, pods: Sequence[Pod]) -> list[Write]:
     meta = service.metadata
     labels = {**meta.labels, SERVICE_NAME: meta.name, SLICE_MANAGED: SLICE_MANAGER}
     if service.spec.cluster_ip == "None":
         labels[HEADLESS] = ""
-    ports = next((found for pod in pods if (found := _ports(service, pod))), _ports(service, None))
-    endpoints = [_endpoint(service, pod) for pod in pods[:MOST]]
-    owned = view.owned(EndpointSlice, meta.uid)
-    if not owned:
-        name = f"{meta.name[:58]}-{letters(meta.uid, 5)}"
-        made: JsonObject = {
-            "apiVersion": "discovery.k8s.io/v1",
-            "kind": "EndpointSlice",
-            "metadata": {
-                "name": name,
-                "generateName": f"{meta.name}-",
-                "namespace": meta.namespace,
-                "labels": labels,
-                "ownerReferences": [owner_reference(service, "v1", "Service")],
-            },
-            "addressType": "IPv4",
-            "endpoints": endpoints,
-            "ports": ports,
-        }
-        return [Create(made)]
-    there = owned[0]
-    if there.endpoints == endpoints and there.ports == ports and there.metadata.labels == labels:
-        return []
-    gone = {label: None for label in there.metadata.labels if label not in labels}
-    version = {"resourceVersion": there.metadata.resource_version}
-    body = {"metadata": {**version, "labels": {**labels, **gone}}, "endpoints": endpoints, "ports": ports}
-    return [Patch(SCHEME.of(EndpointSlice), meta.namespace, there.metadata.name, body)]
+    offers = [Offer(_endpoint(service, pod), _ports(service, pod)) for pod in pods]
+    return slices(service, view.owned(EndpointSlice, meta.uid), offers, _ports(service, None), labels)
 
 
 def _endpoint(service: Service, pod: Pod) -> JsonObject:
@@ -159,6 +140,10 @@ def _endpoint(service: Service, pod: Pod) -> JsonObject:
     if pod.spec.node_name:
         endpoint["nodeName"] = pod.spec.node_name
     return endpoint
+
+
+def _is_served(service: Service, pod: Pod) -> bool:
+    return _is_ready(service, pod) and not pod.metadata.deletion_timestamp
 
 
 def _is_ready(service: Service, pod: Pod) -> bool:

@@ -18,10 +18,13 @@ Not here   the graph: ownership.py. Finalizers that a delete adds: the registry.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 
 from kumi.api.apiextensions import CustomObject, CustomResourceDefinition
 from kumi.api.core import Event
+from kumi.api.measures import Family, one
 from kumi.api.meta import Object, OwnerReference
 from kumi.api.scheme import Scheme
 from kumi.api.wire import JsonObject
@@ -103,6 +106,12 @@ class GarbageCollector:
         if not ok:
             self._retry_ms = self._retry_ms if self._refused else self._now_ms + RETRY_MS
             self._refused[token] = None
+
+    def measures(self) -> Iterator[Family]:
+        """See kumi.api.measures.Measured."""
+        known, waiting = len(self._graph.objects), len(self._dirty) + len(self._later) + len(self._refused)
+        yield one("kumi_garbage_collector_objects", "Objects whose owners are known.", "gauge", known)
+        yield one("kumi_garbage_collector_pending", "Objects that are to be looked at again.", "gauge", waiting)
 
     def _touch(self, owned: Owned | None) -> None:
         """Looks again at an object, its owners and its dependents."""

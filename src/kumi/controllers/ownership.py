@@ -38,7 +38,7 @@ class Owner(Enum):
     UNCERTAIN = "uncertain"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Owned:
     """An object as the graph knows it."""
 

@@ -1,33 +1,43 @@
-"""The status of ClusterQueues and LocalQueues: counts, usage by flavor, whether they admit, what is not yet in force.
+"""The status of ClusterQueues, LocalQueues and Cohorts: counts, usage by flavor, shares, whether they admit.
 
 The rule   pendingWorkloads, reservingWorkloads, admittedWorkloads     see queue_usage
            flavorsReservation, flavorsUsage    every flavor and resource of the spec in its order, zeros too; a ClusterQueue
                          also says how much of it is borrowed (beyond nominal)
-           Active        ClusterQueue: Ready, or Terminating, Stopped, FlavorNotFound
-                         LocalQueue: Ready, or Stopped, ClusterQueueDoesNotExist, ClusterQueueIsInactive
+           fairSharing.weightedShare    of ClusterQueues and Cohorts that are in a cohort and have a weight, or where shares
+                         decide (settings): the dominant share as the engine knows it, rounded up
+           Active        see queue_conditions
            NotYetInForce True with the paths of fields whose rule comes later; no such condition where there are none
-Pace       A queue's status is written when it differs, and no more often than every PACE_MS.
+Pace       A status is written when it differs, and no more often than every PACE_MS.
 Why        A decider, not a loop by key: a Workload says which LocalQueue it is in, not which ClusterQueue, and to count
-           afresh at each change would cost the whole queue each time.
-Cost       O(1) a Workload's change, O(flavors x resources + local queues) a queue's status.
-Source     Kueue: ClusterQueue status, LocalQueue status.
+           afresh at each change would cost the whole queue each time. It keeps a state of the engine, without workloads:
+           queues, cohorts and what is used of them, so that nothing here is another rule than the engine's.
+Cost       O(depth) a Workload's change, O(flavors x resources + local queues) a queue's status.
+Source     Kueue: ClusterQueue status, LocalQueue status, Cohort status.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TypeAlias
 
 import msgspec
 
 from kumi.api import kueue
 from kumi.api.errors import KumiError
+from kumi.api.measures import Family
 from kumi.api.meta import Object
 from kumi.api.quantity import format_amount, parse_amount
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
 from kumi.bridge.conditions import Wanted, set_all, status_patch, to_json
-from kumi.controllers import not_yet_in_force
+from kumi.bridge.into import Deltas, removal
+from kumi.controllers import not_yet_in_force, queue_conditions, queue_measures
 from kumi.controllers.queue_usage import Part, Usage, part_of
+from kumi.controllers.workload_counts import WorkloadCounts
+from kumi.engine.admission import fair_sharing
+from kumi.engine.admission.quota import COHORT, cohort_node
+from kumi.engine.model import Profile
+from kumi.engine.state import State
 from kumi.runtime.decider import Batch, Step
 
 PACE_MS = 500
@@ -39,11 +49,12 @@ WRITTEN = (
     "flavors_usage",
     "conditions",
 )
-"""the fields of a status that are written here"""
+"""the fields of a queue's status that are written here, besides its share"""
 
-Queue: TypeAlias = kueue.ClusterQueue | kueue.LocalQueue
+Queue: TypeAlias = kueue.ClusterQueue | kueue.LocalQueue | kueue.Cohort
 QueueKey: TypeAlias = tuple[str, str]
-"""("ClusterQueue", name) or ("LocalQueue", namespace/name)"""
+"""("ClusterQueue", name), ("Cohort", name) or ("LocalQueue", namespace/name)"""
+SET_UP = (kueue.ResourceFlavor, kueue.AdmissionCheck, kueue.Cohort, kueue.ClusterQueue)
 
 
 class QueueStatus:
@@ -51,32 +62,48 @@ class QueueStatus:
 
     name = "kumi-queue-status"
 
-    def __init__(self) -> None:
+    def __init__(self, profile: Profile | None = None) -> None:
+        settings = (profile or Profile()).settings
+        self._shares = settings.fair is not None
+        self._state = State(Profile(places=False, settings=settings))
+        self._deltas = Deltas()
         self._queues: dict[QueueKey, Queue] = {}
-        self._flavors: dict[str, None] = {}
         self._parts: dict[str, Part] = {}
         self._usage: dict[QueueKey, Usage] = {}
         self._doors: dict[str, dict[str, None]] = {}
         self._dirty: dict[QueueKey, None] = {}
         self._written_ms: dict[QueueKey, int] = {}
+        self._counts = WorkloadCounts()
 
     @property
     def watches(self) -> tuple[type[Object], ...]:
         """See Decider."""
-        return (kueue.ResourceFlavor, kueue.ClusterQueue, kueue.LocalQueue, kueue.Workload)
+        return (*SET_UP, kueue.LocalQueue, kueue.Workload)
 
     def apply(self, type_: type[Object], key: str, old: Object | None, new: Object | None) -> None:
         """See Decider."""
         if type_ is kueue.Workload:
+            self._counts.observe(*(w if isinstance(w, kueue.Workload) else None for w in (old, new)))
             self._count(key, new)
-        elif type_ is kueue.ResourceFlavor:
-            self._flavor(key, new)
         elif type_ is kueue.LocalQueue:
             self._door(key, old, new)
-        elif type_ is kueue.ClusterQueue:
-            self._keep(("ClusterQueue", key), new)
-            for door in self._doors.get(key, ()):
-                self._dirty["LocalQueue", door] = None
+        else:
+            self._set_up(key, old, new)
+
+    def measures(self) -> Iterator[Family]:
+        """See kumi.api.measures.Measured."""
+        yield from self._counts.measures()
+        yield from queue_measures.families(self._samples())
+
+    def _samples(self) -> Iterator[queue_measures.Named]:
+        for key in sorted(self._queues):
+            queue, usage = self._queues[key], self._usage.get(key, Usage())
+            if isinstance(queue, kueue.ClusterQueue):
+                yield from queue_measures.of_cluster_queue(queue, usage)
+            elif isinstance(queue, kueue.LocalQueue):
+                yield from queue_measures.of_local_queue(queue, usage)
+            else:
+                yield from queue_measures.of_cohort(queue)
 
     def decide(self, now_ms: int) -> Batch:
         """See Decider."""
@@ -116,16 +143,30 @@ class QueueStatus:
                 self._dirty["ClusterQueue", door.spec.cluster_queue] = None
             if part.cluster_queue:
                 self._usage.setdefault(("ClusterQueue", part.cluster_queue), Usage()).add(part, sign)
-                self._dirty["ClusterQueue", part.cluster_queue] = None
+                self._use(part, sign)
 
-    def _flavor(self, name: str, new: Object | None) -> None:
-        known = name in self._flavors
-        if (new is not None) == known:
-            return
-        if new is not None:
-            self._flavors[name] = None
-        else:
-            del self._flavors[name]
+    def _use(self, part: Part, sign: int) -> None:
+        """What the queue and the cohorts above it are used by."""
+        quotas, name = self._state.quotas, part.cluster_queue
+        for fr, amount in part.held:
+            quotas.add(name, fr, sign * amount)
+        self._dirty["ClusterQueue", name] = None
+        for above in quotas.path(name):
+            self._dirty["Cohort", above.removeprefix(COHORT)] = None
+
+    def _set_up(self, key: str, old: Object | None, new: Object | None) -> None:
+        """A flavor, a check, a cohort or a queue: one that can't be read is not there, and what it is about may be another."""
+        try:
+            delta = self._deltas.put(new) if new is not None else None
+        except KumiError:
+            delta = None
+        gone = old if old is not None else new
+        if delta is not None:
+            self._state.apply(delta)
+        elif gone is not None:
+            self._state.apply(removal(gone))
+        if isinstance(gone, kueue.ClusterQueue | kueue.Cohort):
+            self._keep((type(gone).__name__, key), new)
         self._dirty.update(dict.fromkeys(self._queues))
 
     def _door(self, key: str, old: Object | None, new: Object | None) -> None:
@@ -138,7 +179,7 @@ class QueueStatus:
         self._keep(("LocalQueue", key), new)
 
     def _keep(self, key: QueueKey, new: Object | None) -> None:
-        if isinstance(new, kueue.ClusterQueue | kueue.LocalQueue):
+        if isinstance(new, kueue.ClusterQueue | kueue.LocalQueue | kueue.Cohort):
             self._queues[key] = new
             self._dirty[key] = None
         else:
@@ -147,21 +188,39 @@ class QueueStatus:
 
     def _changed(self, key: QueueKey, queue: Queue, now_ms: int) -> JsonObject | None:
         """The status as it should be, None where it is so."""
-        usage = self._usage.get(key, Usage())
+        if isinstance(queue, kueue.Cohort):
+            share = self._share(queue, cohort_node(key[1]))
+            return None if _says(queue, share) else {"fairSharing": share}
+        status = self._counted(key, queue, now_ms)
+        if isinstance(queue, kueue.ClusterQueue):
+            share = self._share(queue, key[1])
+            if not _says(queue, share):
+                return {**status, "fairSharing": share}
+        made = msgspec.convert(status, type(queue.status))
+        said = msgspec.structs.replace(queue.status, **{name: getattr(made, name) for name in WRITTEN})
+        return None if said == queue.status else status
+
+    def _counted(self, key: QueueKey, queue: kueue.ClusterQueue | kueue.LocalQueue, now_ms: int) -> JsonObject:
+        usage, catalog = self._usage.get(key, Usage()), self._state.catalog
+        paths: list[str] = []
         if isinstance(queue, kueue.ClusterQueue):
             pending = sum(self._usage.get(("LocalQueue", d), Usage()).pending for d in self._doors.get(key[1], ()))
-            spec, wanted, paths = queue, [self._active(queue)], not_yet_in_force.of_cluster_queue(queue)
+            spec, wanted = queue, [queue_conditions.of_cluster_queue(queue, catalog)]
+            paths = not_yet_in_force.of_cluster_queue(queue)
         else:
             pending = usage.pending
             found = self._queues.get(("ClusterQueue", queue.spec.cluster_queue))
-            spec = found if isinstance(found, kueue.ClusterQueue) else kueue.ClusterQueue()
-            wanted, paths = [self._open(queue)], not_yet_in_force.of_local_queue(queue)
+            there = found if isinstance(found, kueue.ClusterQueue) else None
+            spec, wanted = (
+                there or kueue.ClusterQueue(),
+                [queue_conditions.of_local_queue(queue, there, catalog)],
+            )
         conditions = [c for c in queue.status.conditions if c.type != "NotYetInForce" or paths]
         if paths:
             message = f"Stored, but their rules are not in force in this version: {', '.join(paths)}"
             wanted.append(Wanted("NotYetInForce", "True", "RuleComesLater", message))
         borrows = isinstance(queue, kueue.ClusterQueue)
-        status: JsonObject = {
+        return {
             "pendingWorkloads": pending,
             "reservingWorkloads": usage.reserving,
             "admittedWorkloads": usage.admitted,
@@ -169,38 +228,18 @@ class QueueStatus:
             "flavorsUsage": _flavors(spec, usage.used, borrows=borrows),
             "conditions": to_json(set_all(conditions, wanted, now_ms)),
         }
-        made = msgspec.convert(status, type(queue.status))
-        said = msgspec.structs.replace(queue.status, **{name: getattr(made, name) for name in WRITTEN})
-        return None if said == queue.status else status
 
-    def _active(self, queue: kueue.ClusterQueue) -> Wanted:
-        missing = sorted({f.name for g in queue.spec.resource_groups for f in g.flavors if f.name not in self._flavors})
-        if queue.metadata.deletion_timestamp is not None:
-            return Wanted("Active", "False", "Terminating", "It is being deleted and admits nothing new.")
-        if queue.spec.stop_policy not in ("", "None"):
-            return Wanted("Active", "False", "Stopped", f"It is stopped: its stopPolicy is {queue.spec.stop_policy}.")
-        if missing:
-            return Wanted(
-                "Active",
-                "False",
-                "FlavorNotFound",
-                f"It names ResourceFlavors that do not exist: {', '.join(missing)}.",
-            )
-        return Wanted("Active", "True", "Ready", "It admits workloads.")
+    def _share(self, queue: kueue.ClusterQueue | kueue.Cohort, node: str) -> JsonObject | None:
+        """status.fairSharing."""
+        weighed = self._shares or queue.spec.fair_sharing is not None
+        if not weighed or not self._state.quotas.parent.get(node):
+            return None
+        return {"weightedShare": fair_sharing.share(self._state, node).rounded}
 
-    def _open(self, queue: kueue.LocalQueue) -> Wanted:
-        name = queue.spec.cluster_queue
-        found = self._queues.get(("ClusterQueue", name))
-        if queue.spec.stop_policy not in ("", "None"):
-            return Wanted("Active", "False", "Stopped", f"It is stopped: its stopPolicy is {queue.spec.stop_policy}.")
-        if not isinstance(found, kueue.ClusterQueue):
-            return Wanted("Active", "False", "ClusterQueueDoesNotExist", f"ClusterQueue {name} does not exist.")
-        active = self._active(found)
-        if active.status == "False":
-            return Wanted(
-                "Active", "False", "ClusterQueueIsInactive", f"ClusterQueue {name} admits nothing: {active.reason}."
-            )
-        return Wanted("Active", "True", "Ready", f"It submits to ClusterQueue {name}.")
+
+def _says(queue: kueue.ClusterQueue | kueue.Cohort, share: JsonObject | None) -> bool:
+    said = queue.status.fair_sharing
+    return (said.weighted_share if said is not None else None) == (share["weightedShare"] if share else None)
 
 
 def _flavors(queue: kueue.ClusterQueue, amounts: dict[tuple[str, str], int], *, borrows: bool) -> list[JsonObject]:

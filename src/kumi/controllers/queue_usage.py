@@ -4,7 +4,8 @@ The rule   a Workload counts as
              nothing     finished
              reserving   it has an admission; admitted too when its condition Admitted is True
              pending     otherwise, unless it is held by its user or going
-           and holds, by flavor and resource, what its admission says, in base units.
+           and holds, by flavor and resource, what its admission says, in base units; of pods that have been given back, or
+           that an elastic job no longer has, nothing.
 Why        Added when a Workload comes and taken off when it goes, so that a queue of thousands costs nothing to know.
 Law        usage after any run of changes == usage counted afresh over the Workloads that are there.
 """
@@ -19,6 +20,7 @@ from kumi.api import kueue
 from kumi.api.errors import KumiError
 from kumi.api.meta import is_true
 from kumi.api.quantity import parse_amount
+from kumi.engine.admission.requests import scaled
 
 Held: TypeAlias = tuple[tuple[tuple[str, str], int], ...]
 """((flavor, resource), amount)"""
@@ -69,19 +71,25 @@ def part_of(view: kueue.Workload) -> Part:
         queue,
         cluster_queue=status.admission.cluster_queue,
         admitted=is_true(status.conditions, "Admitted"),
-        held=_held(status.admission),
+        held=_held(view, status.admission),
     )
 
 
-def _held(admission: kueue.Admission) -> Held:
+def _held(view: kueue.Workload, admission: kueue.Admission) -> Held:
     total: Counter[tuple[str, str]] = Counter()
+    left = {pod_set.name: pod_set.count for pod_set in view.spec.pod_sets}
+    for given_back in view.status.reclaimable_pods:
+        left[str(given_back["name"])] = left.get(str(given_back["name"]), 0) - int(given_back["count"])
     for assigned in admission.pod_set_assignments:
+        given = assigned.count or 0
+        count = min(given, max(0, left.get(assigned.name, given)))
         for resource, written in assigned.resource_usage.items():
             flavor = assigned.flavors.get(resource)
             if flavor is None:
                 continue
             try:
-                total[flavor, resource] += parse_amount(resource, written)
+                amount = parse_amount(resource, written)
             except KumiError:
                 continue
+            total[flavor, resource] += amount if count == given else scaled(amount, given, count)
     return tuple(sorted(total.items()))

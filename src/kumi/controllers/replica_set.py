@@ -16,14 +16,16 @@ from collections.abc import Sequence
 
 from kumi.api.apps import ReplicaSet, ReplicaSetStatus
 from kumi.api.core import Pod
-from kumi.api.meta import Object, find_condition, parse_time
+from kumi.api.meta import parse_time
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
-from kumi.controllers.adoption import claim, is_selected
+from kumi.controllers.adoption import claim
+from kumi.controllers.availability import available_at_ms
+from kumi.controllers.own_status import written
+from kumi.controllers.owners import owner_keys, reference, takers
 from kumi.jobs.pod_names import pod_name
-from kumi.jobs.status import status_patch
 from kumi.jobs.templates import is_live, is_ready, pod_of, restarts
-from kumi.runtime.reconcile import NOTHING, Create, Delete, Note, Outcome, Patch, Watches, Write, own_key
+from kumi.runtime.reconcile import NOTHING, Create, Delete, Note, Outcome, Watches, Write, own_key
 from kumi.runtime.view import View
 
 BURST = 500
@@ -39,7 +41,7 @@ class ReplicaSetController:
     @property
     def watches(self) -> Watches:
         """See Controller."""
-        return Watches({ReplicaSet: own_key, Pod: _owner_key}, related={Pod: _takers})
+        return Watches({ReplicaSet: own_key, Pod: owner_keys("apps", "ReplicaSet")}, related={Pod: takers(ReplicaSet)})
 
     def reconcile(self, view: View, key: str, now_ms: int) -> Outcome:
         """See the module."""
@@ -56,19 +58,8 @@ class ReplicaSetController:
         if found.metadata.deletion_timestamp is None:
             writes, notes = _moves(found, active, {pod.metadata.name for pod in pods})
         status, wake_at_ms = _status(found, pods, active, now_ms)
-        body = status_patch(found.status, status)
-        if body is not None:
-            patch = {"metadata": {"resourceVersion": found.metadata.resource_version}, "status": body}
-            writes.append(Patch(SCHEME.of(ReplicaSet), namespace, name, patch, subresource="status"))
+        writes += written(found, found.status, status)
         return Outcome(tuple(writes), tuple(notes), wake_at_ms)
-
-
-def available_at_ms(pod: Pod, min_ready_seconds: int) -> int | None:
-    """When a pod is or was available: ready for that long. None: it is not ready."""
-    ready = find_condition(pod.status.conditions, "Ready")
-    if ready is None or ready.status != "True":
-        return None
-    return (parse_time(ready.last_transition_time) or 0) + 1000 * min_ready_seconds
 
 
 def _moves(found: ReplicaSet, active: list[Pod], names: set[str]) -> tuple[list[Write], list[Note]]:
@@ -123,31 +114,3 @@ def _status(
         conditions=found.status.conditions,
     )
     return status, min((at for at in due if at > now_ms), default=None)
-
-
-def reference(obj: Object) -> JsonObject:
-    """What an event says that it is about."""
-    kind, meta = SCHEME.of(type(obj)), obj.metadata
-    return {
-        "apiVersion": kind.api_version,
-        "kind": kind.kind,
-        "namespace": meta.namespace,
-        "name": meta.name,
-        "uid": meta.uid,
-        "resourceVersion": meta.resource_version,
-    }
-
-
-def _owner_key(pod: Object) -> tuple[str, ...]:
-    owner = pod.metadata.controller
-    if owner is None or owner.kind != "ReplicaSet" or not owner.api_version.startswith("apps/"):
-        return ()
-    return (f"{pod.metadata.namespace}/{owner.name}",)
-
-
-def _takers(pod: Object, view: View) -> list[str]:
-    """Sets that may adopt a pod that nobody manages."""
-    if pod.metadata.controller is not None:
-        return []
-    sets = view.list(ReplicaSet, pod.metadata.namespace)
-    return [found.key for found in sets if is_selected(found.spec.selector, pod.metadata.labels)]

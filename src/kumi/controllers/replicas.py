@@ -11,7 +11,6 @@ Source     Kubernetes: controllers, owners and dependents, finalizers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Generic
 
 from kumi.api.core import Pod, Service
@@ -19,8 +18,10 @@ from kumi.api.meta import Object
 from kumi.api.scheduling import PriorityClass
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
+from kumi.bridge.out.reference import reference
+from kumi.controllers.owners import owner_keys
 from kumi.jobs.base import Children, J, Replicas, Settings, Sync
-from kumi.runtime.reconcile import NOTHING, Create, Delete, Keys, Note, Outcome, Patch, Watches, Write
+from kumi.runtime.reconcile import NOTHING, Create, Delete, Keys, Note, Outcome, Patch, Watches, Write, no_keys, own_key
 from kumi.runtime.view import View
 
 
@@ -31,16 +32,17 @@ class ReplicasController(Generic[J]):
         self._replicas, self._settings = replicas, settings
         self._child_types = replicas.child_types(settings)
         self._kind = SCHEME.of(replicas.view_type)
+        self._owner_keys = owner_keys(self._kind.group, self._kind.kind)
         self.name = f"{self._kind.kind.lower()}-controller"
 
     @property
     def watches(self) -> Watches:
         """The job by its own key, children by their controller's name."""
-        keys: dict[type[Object], Keys] = {self._replicas.view_type: lambda job: (job.key,)}
+        keys: dict[type[Object], Keys] = {self._replicas.view_type: own_key}
         for child in self._child_types:
-            keys[child] = self._owner_key
+            keys[child] = self._owner_keys
         if self._settings.gang_scheduler:
-            keys[PriorityClass] = _no_keys
+            keys[PriorityClass] = no_keys
         labels = (self._replicas.name_label,) if self._replicas.finalizer else ()
         return Watches(keys, labels)
 
@@ -52,18 +54,12 @@ class ReplicasController(Generic[J]):
         if job is None:
             return Outcome(orphans) if orphans else NOTHING
         sync = self._replicas.sync(job, self._children(view, job), self._settings, now_ms)
-        about = self._reference(job)
+        about = reference(job)
         return Outcome(
             writes=(*orphans, *self._writes(job, sync)),
             notes=tuple(Note(about, said.reason, said.message, said.type) for said in sync.said),
             wake_at_ms=sync.wake_at_ms,
         )
-
-    def _owner_key(self, child: Object) -> Sequence[str]:
-        owner = child.metadata.controller
-        if owner is None or owner.kind != self._kind.kind or owner.api_version.rpartition("/")[0] != self._kind.group:
-            return ()
-        return (f"{child.metadata.namespace}/{owner.name}",)
 
     def _children(self, view: View, job: J) -> Children:
         uid = job.metadata.uid
@@ -85,7 +81,7 @@ class ReplicasController(Generic[J]):
             for pod in view.labelled(Pod, self._replicas.name_label, name)
             if pod.metadata.namespace == namespace
             and finalizer in pod.metadata.finalizers
-            and self._owner_key(pod) == (f"{namespace}/{name}",)
+            and self._owner_keys(pod) == (f"{namespace}/{name}",)
             and (job is None or pod.metadata.controller is None or pod.metadata.controller.uid != job.metadata.uid)
         )
 
@@ -105,20 +101,6 @@ class ReplicasController(Generic[J]):
         if sync.delete_job:
             writes.append(Delete(self._kind, meta.namespace, meta.name, meta.uid))
         return writes
-
-    def _reference(self, job: J) -> JsonObject:
-        meta = job.metadata
-        return {
-            "apiVersion": self._kind.api_version,
-            "kind": self._kind.kind,
-            "namespace": meta.namespace,
-            "name": meta.name,
-            "uid": meta.uid,
-        }
-
-
-def _no_keys(_: Object) -> Sequence[str]:
-    return ()
 
 
 def _patch(obj: Object, body: JsonObject) -> Patch:

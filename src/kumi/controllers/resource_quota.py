@@ -1,7 +1,7 @@
 """ResourceQuota: what is in force, and how much of it is used, in the quota's status.
 
 The rule   hard is the spec's; used is the sum over the namespace of what each object uses (kumi.api.usage), for every name in
-           hard
+           hard; objects of kinds that others define are counted, too (count/<plural>.<group>)
 Why        Admission counts for itself (kumi.registry.quota); the status is for people, and for clusters of other makers.
 Cost       O(objects of the namespace of the kinds that are counted) a look.
 Source     Kubernetes: resource quotas.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
+from kumi.api.apiextensions import CustomObject, custom_kind_of
 from kumi.api.limits import ResourceQuota
 from kumi.api.meta import Object
 from kumi.api.pod_requests import Amounts
@@ -23,7 +24,7 @@ from kumi.runtime.view import View
 
 
 class ResourceQuotaController:
-    """See the module. It reads every namespaced kind of the scheme."""
+    """See the module. It reads every namespaced kind of the scheme, and those that others define."""
 
     name = "resourcequota-controller"
 
@@ -35,7 +36,8 @@ class ResourceQuotaController:
     def watches(self) -> Watches:
         """See Controller."""
         keys: dict[type[Object], Keys] = {kind.type: no_keys for kind in self._kinds}
-        related: dict[type[Object], Related] = {kind.type: _quotas for kind in self._kinds}
+        keys[CustomObject] = no_keys
+        related: dict[type[Object], Related] = dict.fromkeys(keys, _quotas)
         return Watches({**keys, ResourceQuota: own_key}, related=related)
 
     def reconcile(self, view: View, key: str, now_ms: int) -> Outcome:
@@ -68,14 +70,27 @@ class ResourceQuotaController:
         for kind in self._kinds:
             if any(concerns(kind, resource) for resource in quota.spec.hard):
                 self._add(view, kind, quota.metadata.namespace, spec, total)
+        for obj in view.list(CustomObject, quota.metadata.namespace) if _counts_others(quota) else ():
+            kind = custom_kind_of(obj)
+            if in_scope(spec, kind, {}):
+                _sum(total, used_by(kind, {}))
         return total
 
     def _add(self, view: View, kind: Kind, namespace: str, spec: JsonObject, total: Amounts) -> None:
         for obj in view.list(kind.type, namespace):
             built: JsonObject = msgspec.to_builtins(obj)
             if in_scope(spec, kind, built):
-                for resource, amount in used_by(kind, built).items():
-                    total[resource] = total.get(resource, 0) + amount
+                _sum(total, used_by(kind, built))
+
+
+def _sum(total: Amounts, used: Amounts) -> None:
+    for resource, amount in used.items():
+        total[resource] = total.get(resource, 0) + amount
+
+
+def _counts_others(quota: ResourceQuota) -> bool:
+    """Whether a kind of others may be among what it counts: those have a group."""
+    return any(resource.startswith("count/") and "." in resource for resource in quota.spec.hard)
 
 
 def _quotas(obj: Object, view: View) -> list[str]:

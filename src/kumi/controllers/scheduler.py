@@ -1,7 +1,14 @@
 """The decider: admission, then placement, on one state, so that quota and nodes are decided together and seen once.
 
-The rule   apply     an object becomes a delta (kumi.bridge.into); one that can't be read is not there
-           decide    admission's cycle, then placement's session, at one `now`; each decision is a step (kumi.bridge.out)
+Owners    one for each decision, in this order:
+             Workloads                           admission's cycle; their pods go where it promised, and it alone evicts
+             pod groups without a Workload       a session by the scheduler's file (placement/gang_session.py)
+             pods on their own                   one by one (placement/session.py); those that name Volcano get a pod group first
+           a pod of a Workload is no task of its pod group: that one asks no queue, and is nobody's victim there.
+
+The rule   apply     an object becomes a delta (kumi.bridge.into); one that can't be read is not there. A LimitRange or a
+                     RuntimeClass says how workloads are read: those that it concerns are read again
+           decide    admission's cycle, then placement, at one `now`; each decision is a step (kumi.bridge.out)
            settle    the state keeps what was acknowledged and undoes what was refused
 Unwritten  what is no news to anybody waits for its turn (unwritten.py); for the state it is settled.
 Cost       O(changes) a call, besides the engine's own.
@@ -9,22 +16,27 @@ Cost       O(changes) a call, besides the engine's own.
 
 from __future__ import annotations
 
-from kumi.api import core, kueue
+from collections.abc import Iterator
+
+from kumi.api import core, kueue, volcano
 from kumi.api.errors import KumiError
+from kumi.api.measures import Family
 from kumi.api.meta import Object
-from kumi.bridge.into import TYPES, Deltas, removal
+from kumi.bridge.into import AROUND, TYPES, Deltas, removal, volumeclaim
 from kumi.bridge.into.pod import SCHEDULERS
 from kumi.bridge.messages import record_to_json
 from kumi.bridge.out import step
 from kumi.bridge.out.hold import is_another_answer
+from kumi.controllers import line_measures, pending
 from kumi.controllers.unwritten import Unwritten
 from kumi.engine.admission import cycle
-from kumi.engine.decisions import Admit, Bind, Decision, Evict, Hold, Unplaced
+from kumi.engine.decisions import Admit, Decision, Evict, Finish, GangPhase, Hold, Unplaced
 from kumi.engine.model import Profile
 from kumi.engine.placement import session
 from kumi.engine.reasons import Code
 from kumi.engine.state import State
 from kumi.runtime.decider import Batch, Step
+from kumi.runtime.visibility import Pending
 
 LATER = "later"
 """what the token of a step starts with that the state has settled already"""
@@ -36,27 +48,53 @@ class Scheduler:
     name = "kumi-scheduler"
 
     def __init__(self, profile: Profile | None = None, schedulers: tuple[str, ...] = SCHEDULERS) -> None:
-        self._state = State(profile or Profile())
-        self._deltas = Deltas(schedulers)
+        profile = profile or Profile()
+        self._state = State(profile)
+        self._deltas = Deltas(schedulers, profile.settings)
+        self._volume_claims = volumeclaim.VolumeClaims()
         self._workloads: dict[str, kueue.Workload] = {}
         self._pods: dict[str, core.Pod] = {}
+        self._pod_groups: dict[str, volcano.PodGroup] = {}
         self._pending: dict[str, tuple[Decision, int]] = {}
         """token -> the decision, and the least revision that the object has once it is written"""
         self._unwritten = Unwritten()
         self._now_ms = 0
+        self._attempts = line_measures.Attempts()
 
     @property
     def state(self) -> State:
         """The engine's state, to look at."""
         return self._state
 
+    def pending(self, cluster_queue: str) -> Iterator[Pending] | None:
+        """See kumi.runtime.visibility.PendingSource."""
+        if cluster_queue not in self._state.catalog.cluster_queues:
+            return None
+        return pending.line(self._state, self._workloads, cluster_queue)
+
+    def cluster_queue_of(self, local_queue: str) -> str | None:
+        """See kumi.runtime.visibility.PendingSource."""
+        found = self._state.catalog.local_queues.get(local_queue)
+        return found.cluster_queue if found is not None else None
+
+    def measures(self) -> Iterator[Family]:
+        """See kumi.api.measures.Measured."""
+        return line_measures.families(self._state, self._attempts)
+
     @property
     def watches(self) -> tuple[type[Object], ...]:
         """See Decider."""
-        return TYPES
+        return (*AROUND, *volumeclaim.TYPES, *TYPES)
 
     def apply(self, type_: type[Object], key: str, old: Object | None, new: Object | None) -> None:
         """See Decider."""
+        if type_ in AROUND:
+            self._learn(old, new)
+            return
+        if type_ in volumeclaim.TYPES:
+            for delta in self._volume_claims.deltas(old, new):
+                self._state.apply(delta)
+            return
         if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
             self._forget(old)
         if new is None:
@@ -69,6 +107,17 @@ class Scheduler:
             return
         self._remember(new)
         self._state.apply(delta)
+
+    def _learn(self, old: Object | None, new: Object | None) -> None:
+        """What is around pods is another: the workloads that it is around are read again."""
+        if old is not None:
+            self._deltas.learn(old, gone=True)
+        if new is not None:
+            self._deltas.learn(new)
+        namespace = next((obj.metadata.namespace for obj in (new, old) if obj is not None), "")
+        for key, workload in sorted(self._workloads.items()):
+            if not namespace or workload.metadata.namespace == namespace:
+                self.apply(kueue.Workload, key, workload, workload)
 
     def decide(self, now_ms: int) -> Batch:
         """See Decider."""
@@ -90,6 +139,7 @@ class Scheduler:
     def _decided(self, decisions: list[Decision], now_ms: int) -> list[Step]:
         steps = []
         for decision in decisions:
+            self._attempts.count(self._state, decision)
             about = self._about(decision)
             if about is None or self._may_wait(decision, about, now_ms):
                 self._state.settle(decision, about is not None)
@@ -111,10 +161,10 @@ class Scheduler:
             if not is_another_answer(decision, about):
                 self._unwritten.put(decision, now_ms)
                 return True
-        if isinstance(decision, Bind | Unplaced):
-            self._unwritten.drop_pod(decision.pod)
-        else:
+        if isinstance(decision, Admit | Hold | Evict | Finish):
             self._unwritten.drop_workload(decision.workload)
+        elif not isinstance(decision, GangPhase):
+            self._unwritten.drop_pod(decision.pod)
         return False
 
     def _later(self, now_ms: int) -> list[Step]:
@@ -133,8 +183,10 @@ class Scheduler:
         return min((t for t in times if t is not None), default=None)
 
     def _about(self, decision: Decision) -> Object | None:
-        if isinstance(decision, Admit | Hold | Evict):
+        if isinstance(decision, Admit | Hold | Evict | Finish):
             return self._workloads.get(decision.workload)
+        if isinstance(decision, GangPhase):
+            return self._pod_groups.get(decision.group)
         return self._pods.get(decision.pod)
 
     def _remember(self, obj: Object) -> None:
@@ -142,6 +194,8 @@ class Scheduler:
             self._pods[obj.metadata.uid] = obj
         elif isinstance(obj, kueue.Workload):
             self._workloads[obj.key] = obj
+        elif isinstance(obj, volcano.PodGroup):
+            self._pod_groups[obj.key] = obj
 
     def _forget(self, obj: Object) -> None:
         if isinstance(obj, core.Pod):
@@ -150,6 +204,8 @@ class Scheduler:
         elif isinstance(obj, kueue.Workload):
             self._workloads.pop(obj.key, None)
             self._unwritten.drop_workload(obj.key)
+        elif isinstance(obj, volcano.PodGroup):
+            self._pod_groups.pop(obj.key, None)
         self._state.apply(removal(obj))
 
 
@@ -168,5 +224,8 @@ def _next_revision(about: Object) -> int:
 
 
 def _token(decision: Decision) -> str:
-    about = decision.workload if isinstance(decision, Admit | Hold | Evict) else decision.pod
+    if isinstance(decision, Admit | Hold | Evict | Finish):
+        about = decision.workload
+    else:
+        about = decision.group if isinstance(decision, GangPhase) else decision.pod
     return f"{type(decision).__name__.lower()} {about}"

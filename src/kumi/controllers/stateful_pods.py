@@ -1,79 +1,21 @@
-"""What a StatefulSet makes: pods with a name, a number and claims of their own; a revision for each template.
+"""What a StatefulSet makes: pods with a name, a number and claims of their own.
 
-Source     Kubernetes: StatefulSet (pod identity, stable storage), ControllerRevision.
+Source     Kubernetes: StatefulSet (pod identity, stable storage).
+Not here   the revisions of its template: controller_revisions.py.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 
-from kumi.api.apps import ControllerRevision, StatefulSet
+from kumi.api.apps import StatefulSet
 from kumi.api.meta import owner_reference
 from kumi.api.wire import JsonObject
-from kumi.jobs.pod_names import letters
+from kumi.controllers.controller_revisions import HASH
 from kumi.jobs.templates import pod_of
 
-HASH = "controller-revision-hash"
 POD_NAME, POD_INDEX = "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index"
 KIND = ("apps/v1", "StatefulSet")
-
-
-@dataclass(frozen=True)
-class Revision:
-    """A template under a name; `is_new`: no object holds it yet."""
-
-    name: str
-    number: int
-    template: JsonObject
-    is_new: bool = False
-
-    @classmethod
-    def of(cls, stored: ControllerRevision) -> Revision:
-        """As an object holds it."""
-        data = stored.data if isinstance(stored.data, dict) else {}
-        template = dict((data.get("spec") or {}).get("template") or {})
-        template.pop("$patch", None)
-        return cls(stored.metadata.name, stored.revision, template)
-
-    def made(self, found: StatefulSet) -> JsonObject:
-        """The object that will hold it; its data is a patch of the set."""
-        labels = (self.template.get("metadata") or {}).get("labels") or {}
-        return {
-            "apiVersion": "apps/v1",
-            "kind": "ControllerRevision",
-            "metadata": {
-                "name": self.name,
-                "namespace": found.metadata.namespace,
-                "labels": {**labels, "controller.kubernetes.io/hash": self.name.rpartition("-")[2]},
-                "ownerReferences": [owner_reference(found, *KIND)],
-            },
-            "revision": self.number,
-            "data": {"spec": {"template": {**self.template, "$patch": "replace"}}},
-        }
-
-
-def revision_for(found: StatefulSet, stored: Sequence[ControllerRevision]) -> Revision:
-    """The revision of the present template: the newest object that holds it, else a new one."""
-    newest = max((each.revision for each in stored), default=0)
-    text = json.dumps(found.spec.template, sort_keys=True)
-    same = [Revision.of(each) for each in stored]
-    held = [each for each in same if json.dumps(each.template, sort_keys=True) == text]
-    if held:
-        return max(held, key=lambda each: (each.number, each.name))
-    taken = {each.metadata.name for each in stored}
-    for number in range(len(taken) + 1):
-        name = f"{found.metadata.name}-{letters(text + (str(number) if number else ''), 10)}"
-        if name not in taken:
-            return Revision(name, newest + 1, found.spec.template, is_new=True)
-    raise AssertionError("one name more than there are revisions is free")
-
-
-def template_of(revision: Revision) -> JsonObject:
-    """Its pod template."""
-    return revision.template
 
 
 def pod_for(found: StatefulSet, ordinal: int, template: JsonObject, revision: str) -> JsonObject:

@@ -26,11 +26,13 @@ from kumi.api.claims import PersistentVolumeClaim
 from kumi.api.core import Pod
 from kumi.api.meta import Object
 from kumi.api.scheme import SCHEME
-from kumi.controllers.replica_set import available_at_ms, reference
-from kumi.controllers.stateful_pods import HASH, Revision, claims_of, pod_for, revision_for, template_of
-from kumi.jobs.status import status_patch
+from kumi.controllers.availability import available_at_ms
+from kumi.controllers.controller_revisions import HASH, Revision, kept, revision_of, surplus
+from kumi.controllers.own_status import written
+from kumi.controllers.owners import owner_keys, reference
+from kumi.controllers.stateful_pods import claims_of, pod_for
 from kumi.jobs.templates import FINISHED, is_ready
-from kumi.runtime.reconcile import NOTHING, Create, Delete, Keys, Note, Outcome, Patch, Watches, Write, own_key
+from kumi.runtime.reconcile import NOTHING, Create, Delete, Keys, Note, Outcome, Watches, Write, own_key
 from kumi.runtime.view import View
 
 
@@ -43,7 +45,7 @@ class StatefulSetController:
     def watches(self) -> Watches:
         """See Controller."""
         children: tuple[type[Object], ...] = (Pod, ControllerRevision, PersistentVolumeClaim)
-        keys: dict[type[Object], Keys] = dict.fromkeys(children, _owner_key)
+        keys: dict[type[Object], Keys] = dict.fromkeys(children, owner_keys("apps", "StatefulSet"))
         return Watches({**keys, StatefulSet: own_key})
 
     def reconcile(self, view: View, key: str, now_ms: int) -> Outcome:
@@ -65,15 +67,16 @@ class _Look:
         self._start = found.spec.ordinals.start
         self._pods = {ordinal_of(found, pod): pod for pod in view.owned(Pod, found.metadata.uid)}
         self._revisions = list(view.owned(ControllerRevision, found.metadata.uid))
-        self._update = revision_for(found, self._revisions)
+        self._update = revision_of(found, found.spec.template, self._revisions)
         current = next((r for r in self._revisions if r.metadata.name == found.status.current_revision), None)
         self._current = Revision.of(current) if current is not None else self._update
         self._wakes: list[int] = []
 
     def outcome(self) -> Outcome:
         """See the module."""
-        if self._update.is_new:
-            return Outcome((Create(self._update.made(self._found)),))
+        lacking = kept(self._update, self._found, self._revisions, {"controller.kubernetes.io/hash": self._update.hash})
+        if lacking is not None:
+            return Outcome((lacking,))
         writes: list[Write] = []
         notes: list[Note] = []
         if self._found.metadata.deletion_timestamp is None:
@@ -82,13 +85,7 @@ class _Look:
                 writes, notes = writes + done, notes + told
                 if done and self._ordered:
                     break
-        status = self._status()
-        body = status_patch(self._found.status, status)
-        if body is not None:
-            meta = self._found.metadata
-            patch = {"metadata": {"resourceVersion": meta.resource_version}, "status": body}
-            kind = SCHEME.of(StatefulSet)
-            writes.append(Patch(kind, meta.namespace, meta.name, patch, subresource="status"))
+        writes += written(self._found, self._found.status, self._status())
         return Outcome(tuple(writes), tuple(notes), min(self._wakes, default=None))
 
     def _ordinals(self) -> range:
@@ -123,8 +120,7 @@ class _Look:
             if self._view.get(PersistentVolumeClaim, found.metadata.namespace, claim["metadata"]["name"]) is None
         ]
         revision = self._current if ordinal < self._start + self._partition() else self._update
-        template = found.spec.template if revision is self._update else template_of(revision)
-        return [*map(Create, missing), Create(pod_for(found, ordinal, template, revision.name))]
+        return [*map(Create, missing), Create(pod_for(found, ordinal, revision.template, revision.name))]
 
     def _surplus(self) -> tuple[list[Write], list[Note]]:
         beyond = sorted((o for o in self._pods if o not in self._ordinals()), reverse=True)
@@ -153,15 +149,9 @@ class _Look:
 
     def _history(self) -> tuple[list[Write], list[Note]]:
         """Revisions that no pod is of, beyond the limit, the oldest first."""
-        limit = 10 if self._found.spec.revision_history_limit is None else self._found.spec.revision_history_limit
-        used = {pod.metadata.labels.get(HASH, "") for pod in self._pods.values()} | {
-            self._update.name,
-            self._current.name,
-        }
-        idle = sorted((r for r in self._revisions if r.metadata.name not in used), key=lambda r: (r.revision, r.key))
-        kind = SCHEME.of(ControllerRevision)
-        gone = idle[: max(0, len(idle) - limit)]
-        return [Delete(kind, r.metadata.namespace, r.metadata.name, r.metadata.uid) for r in gone], []
+        used = {pod.metadata.labels.get(HASH, "") for pod in self._pods.values()}
+        used |= {self._update.name, self._current.name}
+        return surplus(self._revisions, used, self._found.spec.revision_history_limit), []
 
     def _old_claims(self) -> tuple[list[Write], list[Note]]:
         if self._found.spec.persistent_volume_claim_retention_policy.when_scaled != "Delete":
@@ -235,10 +225,3 @@ def ordinal_of(found: StatefulSet, pod: Pod) -> int:
     """A pod's number; -1 for a name that has none."""
     rest = pod.metadata.name.removeprefix(f"{found.metadata.name}-")
     return int(rest) if rest.isdecimal() else -1
-
-
-def _owner_key(obj: Object) -> tuple[str, ...]:
-    owner = obj.metadata.controller
-    if owner is None or owner.kind != "StatefulSet" or not owner.api_version.startswith("apps/"):
-        return ()
-    return (f"{obj.metadata.namespace}/{owner.name}",)

@@ -8,7 +8,8 @@ The rule, first that holds:
      5 the Workload is going, is Finished, or is Evicted
                                   the job is stopped; then the Workload is let go, or gives its quota back
      6 it is not admitted         a running job is stopped; a Workload that no longer says what the job wants is changed
-     7 it is admitted             a job that changed meanwhile gets a new Workload; else it is started; then PodsReady
+     7 it is admitted             a job that changed meanwhile gets a new Workload; else it is started; then its priority
+                                  follows its class, and PodsReady and reclaimable pods are told
 Why        Quota is given back only when the job holds no pods, so that the next one never meets the pods of the last.
            A job that changes under its Workload never runs with what was admitted for another.
 Keys       `namespace/job/uid`: a name that is used again is another job.
@@ -22,15 +23,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Generic
 
+import msgspec
+
 from kumi.api import core, kueue, scheduling
 from kumi.api.meta import Object, find_condition, is_true
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
+from kumi.bridge.into.workload import words
 from kumi.bridge.out.reference import reference
 from kumi.bridge.out.start import flavor_names, infos
-from kumi.controllers import workload_status
+from kumi.controllers import slices, workload_status
 from kumi.jobs.base import J, QueuedJob, Standing, StartConflict
-from kumi.jobs.workload import Priority, build, matches, name_of, priority, priority_source, stop_step
+from kumi.jobs.workload import (
+    Priority,
+    build,
+    matches,
+    name_of,
+    priority,
+    priority_source,
+    stop_step,
+    time_limit,
+)
 from kumi.runtime.reconcile import NOTHING, Create, Delete, Keys, Note, Outcome, Patch, Watches
 from kumi.runtime.view import View
 
@@ -66,9 +79,9 @@ class WorkloadController(Generic[J]):
             scheduling.PriorityClass: _no_keys,
             self._queued.view_type: lambda job: (f"{job.key}/{job.metadata.uid}",),
             kueue.Workload: self._owner_key,
-            core.Pod: lambda pod: self._owner_key(pod) if pod.metadata.deletion_timestamp else (),
+            core.Pod: lambda pod: self._owner_key(pod) if _concerns(pod) else (),
         }
-        return Watches(keys)
+        return Watches(keys, related={kueue.WorkloadPriorityClass: self._of_class})
 
     def _owner_key(self, child: Object) -> tuple[str, ...]:
         owner = child.metadata.controller
@@ -76,19 +89,61 @@ class WorkloadController(Generic[J]):
             return ()
         return (f"{child.metadata.namespace}/{owner.name}/{owner.uid}",)
 
+    def _of_class(self, changed: Object, view: View) -> list[str]:
+        """The jobs whose Workloads have that priority class."""
+        name = changed.metadata.name
+        found: list[str] = []
+        for workload in view.list(kueue.Workload):
+            source = workload.spec.priority_class_ref
+            if source is not None and (source.kind, source.name) == ("WorkloadPriorityClass", name):
+                found += self._owner_key(workload)
+        return found
+
     def reconcile(self, view: View, key: str, now_ms: int) -> Outcome:
         """See the module."""
         namespace, name, uid = key.split("/")
         job = view.get(self._queued.view_type, namespace, name)
         workload = view.get(kueue.Workload, namespace, name_of(self._kind, name, uid))
         if job is None or job.metadata.uid != uid or job.metadata.deletion_timestamp is not None:
-            return self._gone(view, workload, uid)
+            return self._gone(view, uid)
         standing = self._queued.standing(job)
         if not self._is_queued(job):
             return self._not_queued(workload, standing)
+        if slices.is_elastic(self._kind, job):
+            return self._elastic(view, job, standing, now_ms)
         if workload is None:
             return NOTHING if standing.finished else self._make(view, job, standing, now_ms)
         return self._settle(view, Pair(job, workload, standing), now_ms)
+
+    def _elastic(self, view: View, job: J, standing: Standing, now_ms: int) -> Outcome:
+        """A job that may change its size while it runs; see slices.py."""
+        owned = view.owned(kueue.Workload, job.metadata.uid)
+        current, waiting = slices.told_apart(owned)
+        if current is None:
+            return NOTHING if standing.finished else self._make(view, job, standing, now_ms)
+        gone = slices.let_go(owned, current)
+        if gone:
+            return Outcome(tuple(gone))
+        runs = is_true(current.status.conditions, "Admitted") and not is_true(current.status.conditions, "Evicted")
+        more = slices.grown(self._queued, job, current)
+        if not runs or standing.finished or standing.suspended or more <= 0:
+            if waiting is not None:
+                return Outcome((self._delete(waiting),))
+            if runs and more < 0 and not standing.suspended:
+                return Outcome((slices.resized(self._queued, job, current),))
+            strays = slices.adopted(view, job.metadata.uid, current) if runs else []
+            return Outcome(tuple(strays)) if strays else self._settle(view, Pair(job, current, standing), now_ms)
+        if waiting is not None:
+            grows = slices.grown(self._queued, job, waiting)
+            return Outcome((slices.resized(self._queued, job, waiting),)) if grows else NOTHING
+        found = self._priority(view, job)
+        if found is None:
+            return Outcome(wake_at_ms=now_ms + MISSING_RETRY_MS)
+        made = slices.successor(self._queued, job, found, current)
+        note = Note(
+            reference(job), "CreatedWorkload", f"Slice {made['metadata']['name']} is to take over with {more} more pods"
+        )
+        return Outcome((Create(made),), (note,))
 
     def _settle(self, view: View, pair: Pair[J], now_ms: int) -> Outcome:
         """The rule from 3 on, for a job with a Workload."""
@@ -119,11 +174,11 @@ class WorkloadController(Generic[J]):
             return False
         return bool(job.metadata.labels.get(kueue.QUEUE_LABEL))
 
-    def _gone(self, view: View, workload: kueue.Workload | None, uid: str) -> Outcome:
-        if workload is None or any(p.status.phase in ("Pending", "Running") for p in view.owned(core.Pod, uid)):
+    def _gone(self, view: View, uid: str) -> Outcome:
+        if any(p.status.phase in ("Pending", "Running") for p in view.owned(core.Pod, uid)):
             return NOTHING
-        patch = workload_status.without_finalizer(workload)
-        return Outcome((patch,)) if patch is not None else NOTHING
+        patches = [workload_status.without_finalizer(w) for w in view.owned(kueue.Workload, uid)]
+        return Outcome(tuple(patch for patch in patches if patch is not None))
 
     def _not_queued(self, workload: kueue.Workload | None, standing: Standing) -> Outcome:
         """Its label was taken off: a Workload that is left over goes, and with it what it holds."""
@@ -190,18 +245,22 @@ class WorkloadController(Generic[J]):
     def _update(self, view: View, pair: Pair[J]) -> Patch | None:
         """What makes a Workload without quota say again what the job wants; None where it does."""
         job, workload = pair.job, pair.workload
+        opened = self._opened(pair)
+        if opened is not None:
+            return opened
         same_queue = job.metadata.labels.get(kueue.QUEUE_LABEL, "") == workload.spec.queue_name
-        if same_queue and self._same_priority(pair) and matches(self._queued, job, workload):
-            return None
         found = self._priority(view, job)
         if found is None:
             return None
+        same_priority = self._same_priority(pair) and found.value == (workload.spec.priority or 0)
+        same_limit = time_limit(job) == workload.spec.maximum_execution_time_seconds
+        if same_queue and same_priority and same_limit and matches(self._queued, job, workload):
+            return None
         spec = build(self._queued, job, found)["spec"]
         wanted: JsonObject = {key: spec[key] for key in ("podSets", "queueName", "priority")}
-        wanted["priorityClassRef"] = spec.get("priorityClassRef")
-        meta = workload.metadata
-        body = {"metadata": {"resourceVersion": meta.resource_version}, "spec": wanted}
-        return Patch(self._workloads, meta.namespace, meta.name, body)
+        for optional in ("priorityClassRef", "maximumExecutionTimeSeconds"):
+            wanted[optional] = spec.get(optional)
+        return self._spec_patch(workload, wanted)
 
     def _admitted(self, view: View, pair: Pair[J], now_ms: int) -> Outcome:
         job, workload, standing = pair.job, pair.workload, pair.standing
@@ -212,7 +271,7 @@ class WorkloadController(Generic[J]):
             return NOTHING
         if standing.suspended:
             return self._start(view, pair, now_ms)
-        patch = workload_status.pods_ready(workload, standing, now_ms)
+        patch = self._new_priority(view, pair) or workload_status.running(workload, standing, now_ms)
         return Outcome((patch,)) if patch is not None else NOTHING
 
     def _start(self, view: View, pair: Pair[J], now_ms: int) -> Outcome:
@@ -234,6 +293,27 @@ class WorkloadController(Generic[J]):
         source = priority_source(self._queued, job)
         return priority(source, view.list(kueue.WorkloadPriorityClass), view.list(scheduling.PriorityClass))
 
+    def _opened(self, pair: Pair[J]) -> Patch | None:
+        """Gates that were taken from the job are taken from its Workload; none is ever added."""
+        said, wanted = (
+            words(obj.metadata.annotations.get(kueue.GATES_ANNOTATION)) for obj in (pair.workload, pair.job)
+        )
+        left = [gate for gate in said if gate in wanted]
+        if len(left) == len(said):
+            return None
+        meta = pair.workload.metadata
+        annotations = {kueue.GATES_ANNOTATION: ",".join(left) or None}
+        body: JsonObject = {"metadata": {"resourceVersion": meta.resource_version, "annotations": annotations}}
+        return Patch(self._workloads, meta.namespace, meta.name, body)
+
+    def _new_priority(self, view: View, pair: Pair[J]) -> Patch | None:
+        """Its class is another one, or is worth something else: the order of what waits and the choice of victims follow."""
+        found, workload = self._priority(view, pair.job), pair.workload
+        if found is None or (self._same_priority(pair) and found.value == workload.spec.priority):
+            return None
+        source = msgspec.to_builtins(found.source) if found.source is not None else None
+        return self._spec_patch(workload, {"priority": found.value, "priorityClassRef": source})
+
     def _same_priority(self, pair: Pair[J]) -> bool:
         wanted, said = priority_source(self._queued, pair.job), pair.workload.spec.priority_class_ref
         if wanted is None:
@@ -245,9 +325,19 @@ class WorkloadController(Generic[J]):
         conditional = {**body, "metadata": {**body.get("metadata", {}), "resourceVersion": meta.resource_version}}
         return Patch(self._kind, meta.namespace, meta.name, conditional)
 
+    def _spec_patch(self, workload: kueue.Workload, spec: JsonObject) -> Patch:
+        meta = workload.metadata
+        body = {"metadata": {"resourceVersion": meta.resource_version}, "spec": spec}
+        return Patch(self._workloads, meta.namespace, meta.name, body)
+
     def _delete(self, workload: kueue.Workload) -> Delete:
         meta = workload.metadata
         return Delete(self._workloads, meta.namespace, meta.name, meta.uid)
+
+
+def _concerns(pod: Object) -> bool:
+    """Whether a pod's change may matter to a Workload: it goes, or it is a slice's."""
+    return bool(pod.metadata.deletion_timestamp) or kueue.SLICE_ANNOTATION in pod.metadata.annotations
 
 
 def _no_keys(_: Object) -> tuple[str, ...]:

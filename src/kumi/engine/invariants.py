@@ -6,6 +6,7 @@ The rule, after every apply, decision and settle:
     nodes          what is used of a node is within allocatable, the pod count included, with the same exception
     gang           an admission that the engine decided has a place for each of its pods, or (where Kumi doesn't place) for none
     one place      a workload that waits is in one line, in a back-off or aside; one that holds or has finished is in none
+    claims         who is spoken for holds something and is going; who speaks waits in a line
     aggregates     usage, indexes of holders, room of nodes, promises, lines are what the objects and the assumptions say
 Why            aggregates are kept as things change; here they are counted again, plainly, from the objects.
 Errors         InvariantError with the first thing that is wrong. It is a bug of Kumi's own.
@@ -18,14 +19,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kumi.api.errors import InvariantError
-from kumi.engine.admission.order import kind, place
-from kumi.engine.admission.quota import FlavorResource
+from kumi.engine.admission.order import Kind, kind, place
+from kumi.engine.admission.quota import COHORT, FlavorResource, Quotas, cohort_node
 from kumi.engine.decisions import Admit, Bind
-from kumi.engine.holdings import usage_of
+from kumi.engine.holdings import standing_of
+from kumi.engine.journal import Journal
 from kumi.engine.model import Admission, Pod
 from kumi.engine.placement.nodes import ASKS_AT_MOST, ONE_POD, PODS, Requests
+from kumi.engine.queues import lane_of
 from kumi.engine.reasons import Code
 from kumi.engine.state import State
+from kumi.engine.tree import parent_of, quota_of
 
 
 def check(state: State) -> None:
@@ -36,6 +40,8 @@ def check(state: State) -> None:
     _nodes(state)
     _gangs(state, held)
     _lines(state, held)
+    _tree(state, held)
+    _claims(state, held)
 
 
 def _require(holds: bool, what: str) -> None:
@@ -51,7 +57,7 @@ def _held(state: State) -> dict[str, Admission]:
         admission = workload.admission
         if assumed is not None and isinstance(assumed.decision, Admit):
             admission = assumed.decision.admission
-        if admission is not None and not workload.finished:
+        if admission is not None and not workload.finished and key not in state.finishing:
             held[key] = admission
     _require(held == state.holdings.admission, "holdings: not what the workloads and the assumed admissions say")
     return held
@@ -61,18 +67,40 @@ def _quota(state: State, held: dict[str, Admission]) -> None:
     usage: dict[tuple[str, FlavorResource], int] = {}
     holders: dict[tuple[str, FlavorResource], list[tuple[int, str, str]]] = {}
     for key, admission in held.items():
-        for fr, amount in usage_of(admission).items():
+        for fr, amount in state.counted(state.workloads[key], admission).items():
             at = (admission.cluster_queue, fr)
             usage[at] = usage.get(at, 0) + amount
             holders.setdefault(at, []).append((-amount, key, ""))
-    leaves = (node for node in state.quotas.usage if not state.quotas.children.get(node))
-    kept = {(node, fr): used for node in leaves for fr, used in state.quotas.usage[node].items()}
-    _require(kept == usage, f"quota: usage is kept as {kept}, and is {usage}")
+    standing = {key: standing_of(state.workloads[key], stays=not state.is_stopping(key)) for key in held}
+    kept_order = {at[:2]: order for at, order in state.holdings.in_order.items() if not at[2]}
+    in_order = {at: sorted(standing[key] for _, key, _ in found) for at, found in holders.items()}
+    _require(in_order == kept_order, "holdings: those who may be evicted are not in the order in which they may be")
     ranked = {at: sorted(found) for at, found in holders.items()}
     _require(ranked == state.holdings.by_quota, "holdings: the index of quota holders is not what is held")
-    for (node, fr), used in usage.items():
-        most = state.quotas.subtree(node, fr) + state.quotas.inherited.get((node, fr), 0)
-        _require(used <= most, f"quota: {node} uses {used} of {fr}, {most} at most")
+    queues = (node for node in state.quotas.usage if not node.startswith(COHORT))
+    kept = {(node, fr): used for node in queues for fr, used in state.quotas.usage[node].items()}
+    _require(kept == usage, f"quota: usage is kept as {kept}, and is {usage}")
+    for node, table in state.quotas.usage.items():
+        for fr, used in table.items():
+            most = state.quotas.most(node, fr)
+            if most is not None:
+                most += state.quotas.inherited.get((node, fr), 0)
+                _require(used <= most, f"quota: {node} uses {used} of {fr}, {most} at most")
+
+
+def _tree(state: State, held: dict[str, Admission]) -> None:
+    """The tree as it would be, were it made now."""
+    kept, fresh = state.quotas, Quotas(Journal())
+    for queue in state.catalog.cluster_queues.values():
+        fresh.set(queue.name, quota_of(queue.groups), cohort_node(queue.cohort))
+    for cohort in state.catalog.cohorts.values():
+        fresh.set(cohort_node(cohort.name), quota_of(cohort.groups), parent_of(state, cohort.name))
+    for key, admission in held.items():
+        for fr, amount in state.counted(state.workloads[key], admission).items():
+            fresh.add(admission.cluster_queue, fr, amount)
+    for table in ("quota", "usage", "parent", "children", "subtrees", "kept", "lent", "borrowers", "heights"):
+        has, is_ = getattr(kept, table), getattr(fresh, table)
+        _require(has == is_, f"quota: {table} is kept as {has}, and is {is_}")
 
 
 def _promises(state: State, held: dict[str, Admission]) -> None:
@@ -149,38 +177,59 @@ def _gangs(state: State, held: dict[str, Admission]) -> None:
         admission = held.get(key)
         if admission is None:
             continue
-        counts = {s.name: s.count for s in state.workloads[key].pod_sets}
+        asked = {s.name: s for s in state.workloads[key].pod_sets}
         for given in admission.pod_sets:
             placed = sum(n for _, n in given.nodes)
             wanted = given.count if state.profile.places else 0
             _require(placed == wanted, f"gang: {key} has {placed} places for {wanted} pods of {given.name}")
-            _require(
-                given.count == counts.get(given.name), f"gang: {key} is admitted with {given.count} of {given.name}"
-            )
+            pods = asked[given.name]
+            least = pods.count if pods.least is None else pods.least
+            few = min(least, pods.count - pods.reclaimed)
+            _require(few <= given.count <= pods.count, f"gang: {key} is admitted with {given.count} of {given.name}")
 
 
 def _lines(state: State, held: dict[str, Admission]) -> None:
     queues = state.queues
     lines: dict[str, list[tuple[int, int, str, str]]] = {}
     for key, workload in state.workloads.items():
-        pending = key not in held and not workload.finished
+        pending = key not in held and not workload.finished and key not in state.finishing
         spot, aside = queues.spot.get(key), state.aside.get(key)
         _require((spot is not None) + (aside is not None) == pending, f"queues: {key} does not wait in one place")
         if spot is not None:
             _require(spot.place == place(workload) and spot.kind == kind(workload), f"queues: {key} is out of place")
             _require(state.catalog.route(workload) == spot.queue, f"queues: {key} waits in the line of {spot.queue}")
-            lines.setdefault(spot.queue, []).append(spot.place)
+            lines.setdefault(lane_of(spot), []).append(spot.place)
     _require(set(queues.spot) <= set(state.workloads), "queues: a workload that is gone is in line")
     _require({q: sorted(line) for q, line in lines.items()} == queues.line, "queues: a line is not what waits in it")
     backing_off = sorted((r.need, k) for k, r in state.aside.items() if r.code is Code.BACKING_OFF)
     _require(backing_off == queues.later, "queues: not those who back off are kept for later")
-    for queue, kinds in queues.members.items():
-        _require(sorted(_flat(kinds.values())) == queues.line[queue], f"queues: kinds of {queue} are not its line")
-        ready = sorted(members[0] for k, members in kinds.items() if not queues.is_parked(queue, k))
-        _require(ready == queues.ready[queue], f"queues: the ready of {queue} are not the first of kinds not parked")
+    for queue, lanes in queues.lanes.items():
+        kinds_of_all: dict[Kind, None] = {}
+        for lane in lanes:
+            kinds = queues.members[lane]
+            kinds_of_all.update(dict.fromkeys(kinds))
+            alone = [queues.spot[k].place for k in queues.alone.get(queue, ()) if lane_of(queues.spot[k]) == lane]
+            stands = sorted([*_flat(kinds.values()), *alone])
+            _require(stands == queues.line[lane], f"queues: kinds of {lane} are not its line")
+            ready = sorted(members[0] for k, members in kinds.items() if not queues.is_parked(queue, k))
+            _require(ready == queues.ready[lane], f"queues: the ready of {lane} are not the first of kinds not parked")
+        parked = set(queues.parked.get(queue, ()))
+        _require(parked <= set(kinds_of_all), f"queues: {queue} has parked a kind that nobody is of")
+
+
+def _claims(state: State, held: dict[str, Admission]) -> None:
+    claims = state.claims
+    for preemptor in claims.of:
+        spot = state.queues.spot.get(preemptor)
+        _require(spot is not None, f"claims: {preemptor} waits in no line")
+    for victim, preemptor in claims.spoken.items():
+        _require(victim in held and state.is_stopping(victim), f"claims: {victim} does not go, and is spoken for")
         _require(
-            set(queues.parked.get(queue, ())) <= set(kinds), f"queues: {queue} has parked a kind that nobody is of"
+            preemptor in claims.of and victim in claims.of[preemptor].victims,
+            f"claims: {victim} is spoken for by {preemptor}, who claims nothing of it",
         )
+    _require(set(claims.due) <= set(claims.of), "claims: one that is gone is due")
+    _require(not claims.shown and not claims.charged, "claims: the promised view was left open")
 
 
 def _flat(lists: Iterable[list[tuple[int, int, str, str]]]) -> list[tuple[int, int, str, str]]:

@@ -10,14 +10,14 @@ Why        on 5,000 nodes a deep copy costs 200 ms, taking back a gang of 64 som
 Order      entries are undone newest first, so each meets the state that it left.
 What       tables (dict), ordered lists without equal items, integer arrays, attributes. The order of a table's keys is not
            part of the state: who goes through a table sorts it.
-Cost       one tuple a change inside a trial, nothing outside.
+Cost       one tuple a change inside a trial, nothing outside; many keys of one table at once are one change.
 Not here   what the tables mean: state.py and what it is made of.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -63,6 +63,18 @@ class Journal:
             self._entries.append((_undo_put, table, key, table[key]))
         del table[key]
 
+    def put_many(self, table: dict[K, V], values: dict[K, V]) -> None:
+        """The same for many keys of a table, as one entry."""
+        if self._depth:
+            self._entries.append((_undo_put_many, table, {key: table.get(key, _ABSENT) for key in values}, None))
+        table.update(values)
+
+    def drop_many(self, table: dict[K, Any], keys: Iterable[K]) -> None:
+        """Without these keys, all of which are there, as one entry."""
+        dropped = {key: table.pop(key) for key in keys}
+        if self._depth:
+            self._entries.append((_undo_drop_many, table, dropped, None))
+
     def drop_all(self, key: K, *tables: dict[K, Any]) -> None:
         """The same for many tables."""
         for table in tables:
@@ -73,6 +85,13 @@ class Journal:
         if self._depth:
             self._entries.append((_undo_insert, line, item, None))
         insort(line, item)
+
+    def insert_many(self, line: list[Any], items: list[Any]) -> None:
+        """The same for many items. O(n), however many they are."""
+        if self._depth:
+            self._entries.append((_undo_insert_many, line, items, None))
+        line += items
+        line.sort()
 
     def discard(self, line: list[Any], item: Any) -> bool:
         """Takes item out of the ordered line; False where it isn't in it."""
@@ -146,8 +165,22 @@ def _undo_put(table: dict[Any, Any], key: Any, old: Any) -> None:
         table[key] = old
 
 
+def _undo_put_many(table: dict[Any, Any], old: dict[Any, Any], _: None) -> None:
+    for key, value in old.items():
+        _undo_put(table, key, value)
+
+
+def _undo_drop_many(table: dict[Any, Any], old: dict[Any, Any], _: None) -> None:
+    table.update(old)
+
+
 def _undo_insert(line: list[Any], item: Any, _: None) -> None:
     del line[bisect_left(line, item)]
+
+
+def _undo_insert_many(line: list[Any], items: list[Any], _: None) -> None:
+    for item in items:
+        _undo_insert(line, item, None)
 
 
 def _undo_discard(line: list[Any], item: Any, _: None) -> None:

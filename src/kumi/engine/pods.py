@@ -10,6 +10,7 @@ Not here       what a node is charged: state.py; the gang: placement/session.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from kumi.engine.journal import Journal
@@ -30,18 +31,25 @@ class Pods:
         self.on_node: dict[str, dict[str, None]] = {}
         self.of_workload: dict[str, dict[str, None]] = {}
         self.alone: list[Turn] = []
-        """pods without a workload that wait for a node"""
+        """pods without a workload or a pod group that wait for a node"""
 
     def put(self, pod: Pod, node: str) -> None:
         """The pod is known, and sits on that node ("": nowhere)."""
         self._journal.put(self.by_uid, pod.uid, pod)
         if pod.workload:
             self._member(self.of_workload, pod.workload, pod.uid)
-        elif not node and waits(pod):
+        elif not node and waits(pod) and not pod.member.group:
             self._journal.insert(self.alone, turn(pod))
         if node:
             self._journal.put(self.node_of, pod.uid, node)
             self._member(self.on_node, node, pod.uid)
+
+    def seat_run(self, pods: Sequence[Pod], nodes: Sequence[str]) -> None:
+        """Known pods of gangs that sat nowhere sit there now, each on its node."""
+        seats = {pod.uid: node for pod, node in zip(pods, nodes, strict=True)}
+        self._journal.put_many(self.node_of, seats)
+        for uid, node in seats.items():
+            self._member(self.on_node, node, uid)
 
     def drop(self, uid: str) -> None:
         """The pod is not known any more."""

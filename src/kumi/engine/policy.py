@@ -1,27 +1,52 @@
 """Policy: the policy file, parsed and checked.
 
-    profile: kumi                      which strategies decide
+    profile: kumi | kueue | volcano    which strategies decide
     placement: kumi | none             Kumi places pods itself, or the cluster's own scheduler does (only quota is decided)
     scoring: binpack | nodeorder       which node is best: the fullest that fits, or the emptiest
+    queueOrder: time | leastSlack      who goes first of a queue's workloads of equal priority: who came first, or who has the
+                                       least time to lose until its deadline (kumi.bridge.into.due has the annotations)
 
-All fields may be left out; what is here is the default but for the alternatives after it.
+    actions, tiers, configurations     as in Volcano's scheduler file: what a session of pod groups does (placement/conf.py)
+    plugins: [file.py]                 plug-ins of one's own: Python files, beside the policy where the path is not absolute
+
+    fairSharing, admissionFairSharing, waitForPodsReady, resources, objectRetentionPolicies, featureGates
+                                       as in Kueue's Configuration file
+
+All fields may be left out; what is here is the default but for the alternatives after it. A Configuration file of Kueue's own
+(apiVersion config.kueue.x-k8s.io/...) is a policy as it is; what in it is about Kueue's own processes makes no difference. So is
+a scheduler file of Volcano's; what else it may have is about Volcano's own processes.
 Errors        every wrong field at once, with its path and what it may be.
-Not here      actions and tiers of plug-ins come with pod groups and queues; what the words mean: placement/plugins.
+Not here      what the sections say: configuration.py; actions and tiers of plug-ins: placement/conf.py; what the words mean:
+              placement/plugins; how files of plug-ins are read: kumi.cli.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kumi.api.errors import FieldError, KumiError
+from kumi.engine import configuration
 from kumi.engine.model import Profile
+from kumi.engine.placement import conf
+from kumi.engine.placement.actions import ACTIONS
+from kumi.engine.placement.conf import Conf
+from kumi.engine.placement.hooks import Configured
 from kumi.engine.placement.plugins import SCORES
+from kumi.engine.placement.plugins.registry import PLUGINS
+from kumi.engine.settings import QueueOrder
+
+SESSION = ("actions", "tiers", "configurations")
+"""the fields of Volcano's scheduler file"""
+OF_VOLCANO = ("metrics",)
+"""what else it may have"""
 
 FIELDS = {
-    "profile": ("kumi",),
+    "profile": ("kumi", "kueue", "volcano"),
     "placement": ("kumi", "none"),
     "scoring": ("binpack", *sorted(set(SCORES) - {"binpack"})),
+    "queueOrder": tuple(order.value for order in QueueOrder),
 }
 """what each field may be; the first is the default"""
 
@@ -34,13 +59,19 @@ class PolicyError(KumiError):
         self.errors = errors
 
 
-def parse(raw: Any) -> Profile:
-    """The profile that a policy (what YAML or JSON gave) asks for. PolicyError."""
+def plugin_files(raw: Any) -> list[str]:
+    """The Python files that a policy names; none where it can't be read: `parse` tells that."""
+    named = raw.get("plugins") if isinstance(raw, Mapping) else None
+    return [one for one in named if isinstance(one, str)] if isinstance(named, list) else []
+
+
+def parse(raw: Any, plugins: Mapping[str, Configured] | None = None) -> Profile:
+    """The profile that a policy (what YAML or JSON gave) asks for. `plugins`: those that aren't Kumi's own. PolicyError."""
     if raw is None:
         raw = {}
     if not isinstance(raw, Mapping):
         raise PolicyError((FieldError("policy", "must be a mapping", "FieldValueTypeInvalid"),))
-    errors = [_unknown(str(key)) for key in raw if key not in FIELDS]
+    errors = [_unknown(str(key)) for key in raw if key not in _known(raw)]
     chosen = {}
     for key, values in FIELDS.items():
         chosen[key] = raw.get(key, values[0])
@@ -48,13 +79,55 @@ def parse(raw: Any) -> Profile:
             errors.append(
                 FieldError(key, f"supported values: {_quoted(values)}", "FieldValueNotSupported", chosen[key])
             )
+    settings = configuration.settings(raw, errors)
+    if chosen["queueOrder"] in FIELDS["queueOrder"]:
+        settings = replace(settings, order=QueueOrder(chosen["queueOrder"]))
+    others = dict(plugins or {})
+    session = _session(raw, str(chosen["profile"]), others, errors)
+    errors += _files(raw.get("plugins"))
     if errors:
         raise PolicyError(tuple(errors))
-    return Profile(chosen["profile"], chosen["placement"] == "kumi", {"scoring": chosen["scoring"]})
+    arguments = {"scoring": chosen["scoring"]}
+    return Profile(chosen["profile"], chosen["placement"] == "kumi", arguments, settings, session, others)
+
+
+def _session(raw: Mapping[str, Any], profile: str, others: Mapping[str, Configured], errors: list[FieldError]) -> Conf:
+    """What a session of pod groups does; what isn't written is the profile's."""
+    default = conf.of(profile)
+    given = {field: raw[field] for field in SESSION if raw.get(field) is not None}
+    if not given:
+        return default
+    found = conf.parse(given)
+    if not isinstance(found, Conf):
+        errors += found
+        return default
+    found = Conf(
+        found.actions if "actions" in given else default.actions,
+        found.tiers if "tiers" in given else default.tiers,
+        found.configurations,
+    )
+    errors += conf.wrong_names(found, tuple(ACTIONS), (*PLUGINS, *others))
+    return found
+
+
+def _files(named: Any) -> list[FieldError]:
+    if named is None or (isinstance(named, list) and all(isinstance(one, str) for one in named)):
+        return []
+    return [FieldError("plugins", "must be a list of Python files", "FieldValueTypeInvalid")]
+
+
+def _known(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    of_kueue = ("apiVersion", "kind", *configuration.OTHERS) if configuration.is_configuration(raw) else ()
+    of_volcano = OF_VOLCANO if "tiers" in raw or "actions" in raw else ()
+    return (*_own(), *of_kueue, *of_volcano)
+
+
+def _own() -> Sequence[str]:
+    return (*FIELDS, *SESSION, "plugins", *configuration.SECTIONS)
 
 
 def _unknown(key: str) -> FieldError:
-    return FieldError(key, f"unknown field; known are {_quoted(tuple(FIELDS))}", "FieldValueForbidden")
+    return FieldError(key, f"unknown field; known are {_quoted(tuple(_own()))}", "FieldValueForbidden")
 
 
 def _quoted(values: tuple[str, ...]) -> str:

@@ -22,8 +22,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from kumi.engine.journal import Journal
-from kumi.engine.model import Admission, Workload
+from kumi.engine.model import Admission, Pod, Workload
 from kumi.engine.placement.nodes import Nodes, Requests
+from kumi.engine.placement.one_of import one_of
 
 Slots: TypeAlias = tuple[str, str]
 """(workload, pod set)"""
@@ -37,6 +38,8 @@ class Reservations:
         self.promised: dict[Slots, dict[str, int]] = {}
         """node -> places, in the order of pod indices; the inner table is never changed"""
         self.requests: dict[Slots, Requests] = {}
+        self._stand_ins: dict[Slots, Pod] = {}
+        """what sits in an open place, to those who look at pods"""
         self.open: dict[Slots, dict[str, int]] = {}
         self.surplus: dict[Slots, int] = {}
         self.bound: dict[Slots, dict[str, int]] = {}
@@ -49,6 +52,7 @@ class Reservations:
     def promise(self, workload: Workload, admission: Admission) -> None:
         """From now on these places are kept. Pods that sit on nodes already take theirs."""
         shapes = {s.name: s.shape.requests for s in workload.pod_sets}
+        stand_ins = {s.name: one_of(s) for s in workload.pod_sets}
         for given in admission.pod_sets:
             if not given.nodes:
                 continue
@@ -57,6 +61,9 @@ class Reservations:
             self._journal.put(self.promised, slots, _merged(given.nodes))
             self._journal.put(self.requests, slots, shapes.get(given.name, each))
             self._journal.put(self.open, slots, {})
+            if given.name in stand_ins:
+                self._journal.put(self._stand_ins, slots, stand_ins[given.name])
+                self._nodes.residents.meet(stand_ins[given.name])
             for node in self.promised[slots]:
                 if node not in self.on_node:
                     self._journal.put(self.on_node, node, {})
@@ -72,8 +79,9 @@ class Reservations:
                 self._journal.drop(self.on_node[node], slots)
                 if not self.on_node[node]:
                     self._journal.drop(self.on_node, node)
-            for table in (self.promised, self.requests, self.open, self.surplus):
-                self._journal.drop(table, slots)
+            if slots in self._stand_ins:
+                self._nodes.residents.meet(self._stand_ins[slots], -1)
+            self._journal.drop_all(slots, self.promised, self.requests, self.open, self.surplus, self._stand_ins)
 
     def seat(self, slots: Slots, node: str, pods: int) -> None:
         """So many more unfinished pods of the pod set sit on the node (negative: fewer)."""
@@ -94,7 +102,7 @@ class Reservations:
     def charge(self, node: str) -> None:
         """Charges a row that is new with the places that are open there."""
         for slots in self.on_node.get(node, ()):
-            self._nodes.use(node, self.requests[slots], self.open[slots].get(node, 0))
+            self._use(slots, node, self.open[slots].get(node, 0))
 
     def open_places(self, slots: Slots) -> list[tuple[str, int]]:
         """The open places, in the order in which they were promised."""
@@ -141,11 +149,23 @@ class Reservations:
         before = table.get(node, 0)
         if places == before:
             return
-        self._nodes.use(node, self.requests[slots], places - before)
+        self._use(slots, node, places - before)
         if places:
             self._journal.put(table, node, places)
         else:
             self._journal.drop(table, node)
+
+    def _use(self, slots: Slots, node: str, places: int) -> None:
+        self._nodes.use(node, self.requests[slots], places)
+        if places and slots in self._stand_ins:
+            self._nodes.residents.seat(self._stand_ins[slots], node, places)
+
+    def clear(self, node: str) -> None:
+        """The row goes: nobody sits in the places that are open there."""
+        for slots in self.on_node.get(node, ()):
+            places = self.open[slots].get(node, 0)
+            if places and slots in self._stand_ins:
+                self._nodes.residents.seat(self._stand_ins[slots], node, -places)
 
     def _count(self, tables: dict[Slots, dict[str, int]], slots: Slots, node: str, pods: int) -> None:
         if slots not in tables:

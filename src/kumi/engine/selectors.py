@@ -12,7 +12,7 @@ Why        flavors, namespaces and nodes are matched by one rule; whoever matche
            asks it once a distinct value.
 Cost       O(requirements), O(tolerations).
 Source     Kubernetes: labels and selectors, assigning pods to nodes, taints and tolerations.
-Not here   which labels a flavor looks at: admission/flavors.py.
+Not here   which labels a flavor looks at: admission/matching.py.
 """
 
 from __future__ import annotations

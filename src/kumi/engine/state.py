@@ -5,7 +5,7 @@
     settle(decision, ok)    its write was acknowledged, or refused
     trial()                 a block whose changes are taken back unless it commits (journal.py)
 
-Assumed       An Admit, Evict or Bind is assumed when it is decided. A Put that still shows the object as it was before takes
+Assumed       All but Hold and Unplaced is assumed when it is decided. A Put that still shows the object as it was before takes
               nothing back. Refused, the assumption is undone and the object is decided anew. Acknowledged, it holds until
               the object itself shows it (an admission, an eviction, a node), finishes or goes; where revisions are known, also
               no longer than a sight of the object at or after the revision of the write.
@@ -20,45 +20,63 @@ Not here      any decision.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from kumi.engine import tree
 from kumi.engine.admission.order import kind, place
 from kumi.engine.admission.quota import FlavorResource, Quotas
+from kumi.engine.admission.requests import held
+from kumi.engine.admission.usage import PastUsage
 from kumi.engine.catalog import Catalog
-from kumi.engine.decisions import Admit, Bind, Decision, Evict, Hold, Unplaced
-from kumi.engine.holdings import Holdings
+from kumi.engine.claims import Claims
+from kumi.engine.decisions import (
+    Admit,
+    Assumable,
+    Assumed,
+    Bind,
+    Decision,
+    Evict,
+    EvictPod,
+    Finish,
+    GangPhase,
+    Hold,
+    Nominate,
+    Unplaced,
+)
+from kumi.engine.gangs import DisruptionBudget, NamespaceQuota, PodGroup, PriorityClass, Queue
+from kumi.engine.holdings import Holdings, standing_of, usage_of
 from kumi.engine.journal import Journal, Trial
 from kumi.engine.model import (
     Admission,
+    AdmissionCheck,
     Amounts,
     ClusterQueue,
+    Cohort,
     Delta,
     Flavor,
     LocalQueue,
     Namespace,
     Node,
+    NodeUsage,
+    NumaTopology,
     Pod,
     Profile,
     Put,
-    Quota,
+    Topology,
+    VolumeClaim,
     Workload,
 )
+from kumi.engine.placement.answers import Answers
 from kumi.engine.placement.gang import Site
+from kumi.engine.placement.layers import Layers
 from kumi.engine.placement.nodes import ONE_POD, PODS, Nodes
+from kumi.engine.placement.nominations import Nominations
 from kumi.engine.placement.plugins import of as plugins_of
+from kumi.engine.placement.tasks import KEPT, Tasks, best_effort, nobody
 from kumi.engine.pods import Pods, waits
 from kumi.engine.queues import Queues, Spot
 from kumi.engine.reasons import Code, Reason, Record
 from kumi.engine.reservations import Reservations
-
-
-@dataclass(frozen=True, slots=True)
-class Assumed:
-    """A decision that counts though its object doesn't show it yet."""
-
-    decision: Admit | Evict | Bind
-    settled: bool = False
-    revision: int = 0
 
 
 class State:
@@ -67,13 +85,19 @@ class State:
     def __init__(self, profile: Profile | None = None) -> None:
         self.profile = profile or Profile()
         self.journal = Journal()
-        self.catalog = Catalog(self.journal)
+        self.catalog = Catalog(self.journal, self.profile.name)
         self.quotas = Quotas(self.journal)
         self.holdings = Holdings(self.journal, self.quotas)
         self.nodes = Nodes(self.journal)
         self.reservations = Reservations(self.journal, self.nodes)
-        self.queues = Queues(self.journal)
+        self.past = PastUsage(self.journal, self.profile.settings.by_usage)
+        self.queues = Queues(self.journal, self.past.value)
+        self.claims = Claims(self.journal)
         self.pods = Pods(self.journal)
+        self.tasks = Tasks(self.journal, best_effort if self.profile.name == "volcano" else nobody)
+        self.answers = Answers(self.journal, self.tasks)
+        self.layers = Layers(self.journal, self.nodes)
+        self.nominations = Nominations(self.journal, self.nodes)
         self.site = Site(self.nodes, self.journal, plugins_of(self.profile))
         self.workloads: dict[str, Workload] = {}
         self.of_local_queue: dict[str, dict[str, None]] = {}
@@ -82,12 +106,16 @@ class State:
         """workload -> Admit"""
         self.stopping: dict[str, Assumed] = {}
         """workload -> Evict"""
+        self.finishing: dict[str, Assumed] = {}
+        """workload -> Finish"""
         self.binding: dict[str, Assumed] = {}
         """pod uid -> Bind"""
         self.aside: dict[str, Reason] = {}
         """pending workloads that wait in no line, and why"""
         self.rested: dict[str, int] = {}
         """the back-off of each workload that is over"""
+        self.unready: dict[str, None] = {}
+        """holders whose pods are not all ready"""
         self.records: dict[str, Record] = {}
         """what was last said of a pending workload, without its time"""
         self.refusals: dict[str, tuple[Reason, ...]] = {}
@@ -116,7 +144,7 @@ class State:
         """The decision's write was acknowledged, as that revision of the object where it is known; or refused."""
         self._begin()
         match decision:
-            case Admit() | Evict():
+            case Admit() | Evict() | Finish():
                 self._settle_workload(decision, ok, revision)
             case Bind():
                 self._settle_bind(decision, ok)
@@ -127,21 +155,38 @@ class State:
             case Unplaced() if not ok:
                 self.journal.drop(self.refusals, decision.pod)
                 self._notice_pod(decision.pod)
+            case GangPhase():
+                self.answers.settle_phase(decision, ok, revision)
+            case EvictPod() if not ok and self.answers.stays(decision):
+                self._reseat(replace(self.pods.by_uid[decision.pod], terminating=False))
+                self._notice_pod(decision.pod)
         self._end()
 
-    def assume(self, decision: Admit | Evict | Bind) -> None:
+    def assume(self, decision: Assumable) -> None:
         """The engine decided this: it counts from now on."""
         match decision:
             case Admit():
+                self.claims.take_up(self, decision.workload)
                 self.journal.put(self.assumed, decision.workload, Assumed(decision))
                 self._refresh(decision.workload)
             case Evict():
                 self.journal.put(self.stopping, decision.workload, Assumed(decision))
+                self._stand(decision.workload)
                 self.journal.put(self.gangs, decision.workload, None)
+            case Finish():
+                self.journal.put(self.finishing, decision.workload, Assumed(decision))
+                self._refresh(decision.workload)
             case Bind():
                 self.journal.put(self.binding, decision.pod, Assumed(decision))
                 self.journal.drop(self.refusals, decision.pod)
                 self._reseat(self.pods.by_uid[decision.pod])
+            case EvictPod():
+                self.answers.evict(decision)
+                self._reseat(self.pods.by_uid[decision.pod])
+            case Nominate():
+                self.nominations.put(self.pods.by_uid[decision.pod], decision.node)
+            case GangPhase():
+                self.answers.say(decision)
         self.nodes.notice()
 
     def trial(self) -> Trial:
@@ -149,10 +194,19 @@ class State:
         return self.journal.trial()
 
     def wake_at_ms(self) -> int | None:
-        """When the next back-off is over: decide then, also if nothing comes in. None: only input changes anything."""
-        return self.queues.later[0][0] if self.queues.later else None
+        """When the next back-off is over, or a session of gangs may end otherwise: decide then, also if nothing comes in. None:
+        only input changes anything."""
+        times = [self.queues.later[0][0]] if self.queues.later else []
+        times += [] if self.answers.wake_ms is None else [self.answers.wake_ms]
+        return min(times, default=None)
 
     # what rules ask
+
+    def counted(self, workload: Workload, admission: Admission) -> dict[FlavorResource, int]:
+        """What the admission counts for in quota, pods that have ended aside."""
+        reclaimable = self.profile.settings.reclaimable
+        given = (held(workload, given, reclaimable=reclaimable) for given in admission.pod_sets)
+        return usage_of(replace(admission, pod_sets=tuple(given)))
 
     def is_stopping(self, key: str) -> bool:
         """Is this holder being evicted?"""
@@ -160,8 +214,14 @@ class State:
         shown = workload is not None and workload.evicted and workload.admission is not None
         return key in self.stopping or shown
 
+    def takes_turns(self, queue: str) -> bool:
+        """Do the LocalQueues of this ClusterQueue take turns by usage?"""
+        known = self.catalog.cluster_queues.get(queue)
+        return known is not None and known.by_usage and self.profile.settings.by_usage is not None
+
     def bring_back(self, now_ms: int) -> None:
-        """Back-offs that are over by now: their workloads may be queued."""
+        """Back-offs that are over by now: their workloads may be queued. What was used lately is as of now."""
+        self.past.sample(now_ms)
         while self.queues.later and self.queues.later[0][0] <= now_ms:
             until, key = self.queues.later[0]
             self.queues.unpostpone(key, until)
@@ -187,19 +247,26 @@ class State:
                 self._put_pod(pod)
             case Node() as node:
                 self._put_node(node)
-            case ClusterQueue() as queue:
-                self._set_cluster_queue(queue.name, queue)
+            case ClusterQueue() | Cohort() | Flavor() | Topology() | AdmissionCheck() as noun:
+                tree.set_up(self, type(noun), noun.name, noun)
             case LocalQueue() as local:
                 if self.catalog.local_queues.get(local.key) != local:
                     self.catalog.put_local_queue(local)
-                    self._refresh_all(self.of_local_queue.get(local.key, ()))
+                    self.past.meet(local)
+                    self.refresh_all(self.of_local_queue.get(local.key, ()))
+            case Queue() | PodGroup() | PriorityClass() | DisruptionBudget() | NamespaceQuota() as noun:
+                self.answers.put(noun)
+            case VolumeClaim() as claim:
+                self.answers.stir()
+                self.nodes.put_claim(claim)
+            case NodeUsage() | NumaTopology() as fact:
+                self.nodes.put_fact(fact)
             case Namespace() as namespace:
                 if self.catalog.namespaces.get(namespace.name) != namespace:
                     self.journal.put(self.catalog.namespaces, namespace.name, namespace)
-                    self._refresh_all(self.of_namespace.get(namespace.name, ()))
-            case Flavor() as flavor:
-                if self.catalog.flavors.get(flavor.name) != flavor:
-                    self._set_flavor(flavor.name, flavor)
+                    self.nodes.residents.put_namespace(namespace)
+                    self.refresh_all(self.of_namespace.get(namespace.name, ()))
+                    self.queues.wake_each(self.of_namespace.get(namespace.name, ()))
 
     def _remove(self, type_: type, key: str) -> None:
         if type_ is Workload:
@@ -207,18 +274,29 @@ class State:
         elif type_ is Pod:
             self._remove_pod(key)
         elif type_ is Node:
+            for uid in self.pods.on_node.get(key, ()):
+                self.nodes.residents.seat(self.pods.by_uid[uid], key, -1)
+            self.reservations.clear(key)
+            self.layers.clear(key)
+            self.nominations.clear(key)
             self.nodes.remove(key)
             self._notice_node(key)
-        elif type_ is ClusterQueue:
-            self._set_cluster_queue(key, None)
+        elif type_ in KEPT:
+            self.answers.remove(type_, key)
+        elif type_ is VolumeClaim:
+            self.nodes.volume_claims.remove(key)
+        elif type_ in (NodeUsage, NumaTopology):
+            self.nodes.drop_fact(type_, key)
         elif type_ is LocalQueue:
             self.catalog.remove_local_queue(key)
-            self._refresh_all(self.of_local_queue.get(key, ()))
+            self.past.part(key)
+            self.refresh_all(self.of_local_queue.get(key, ()))
         elif type_ is Namespace:
             self.journal.drop(self.catalog.namespaces, key)
-            self._refresh_all(self.of_namespace.get(key, ()))
-        elif type_ is Flavor:
-            self._set_flavor(key, None)
+            self.nodes.residents.remove_namespace(key)
+            self.refresh_all(self.of_namespace.get(key, ()))
+        elif issubclass(type_, ClusterQueue | Cohort | Flavor | Topology | AdmissionCheck):
+            tree.set_up(self, type_, key, None)
 
     # workloads
 
@@ -247,7 +325,9 @@ class State:
             self._release(key)
         self._unqueue(key)
         self._unindex(workload)
-        self.journal.drop_all(key, self.workloads, self.assumed, self.stopping, self.rested, self.records)
+        self.journal.drop_all(
+            key, self.workloads, self.assumed, self.stopping, self.finishing, self.rested, self.records
+        )
         self.journal.drop_all(key, self.untold, self.to_check, self.crowded)
         self.journal.put(self.gangs, key, None)
 
@@ -269,10 +349,15 @@ class State:
             if gone or (workload.evicted and workload.admission is not None) or _newer(workload, stopping):
                 self.journal.drop(self.stopping, workload.key)
                 ended = True
+        finishing = self.finishing.get(workload.key)
+        if finishing is not None and (workload.finished or _newer(workload, finishing)):
+            self.journal.drop(self.finishing, workload.key)
+            ended = True
         return ended
 
-    def _settle_workload(self, decision: Admit | Evict, ok: bool, revision: int) -> None:
-        table = self.assumed if isinstance(decision, Admit) else self.stopping
+    def _settle_workload(self, decision: Admit | Evict | Finish, ok: bool, revision: int) -> None:
+        tables = {Admit: self.assumed, Evict: self.stopping, Finish: self.finishing}
+        table = tables[type(decision)]
         assumed = table.get(decision.workload)
         if assumed is None or assumed.decision != decision:
             return
@@ -293,19 +378,27 @@ class State:
         if due is not None:
             if due != self.holdings.admission.get(key):
                 self._take(workload, due)
+            self._stand(key)
             self.journal.put(self.to_check, key, None)
             self.journal.put(self.gangs, key, None)
         elif key in self.stopping:
             self.journal.drop(self.stopping, key)
-        self._requeue(workload, due is None and not workload.finished)
+        if key in self.claims.spoken and not self.is_stopping(key):
+            self.claims.stays(self, key)
+        if due is None or workload.pods_ready:
+            self.journal.drop(self.unready, key)
+        else:
+            self.journal.put(self.unready, key, None)
+        self._requeue(workload, due is None and not workload.finished and key not in self.finishing)
 
-    def _refresh_all(self, keys: dict[str, None] | tuple[()]) -> None:
+    def refresh_all(self, keys: dict[str, None] | tuple[()]) -> None:
+        """The same for all of them."""
         for key in sorted(keys):
             self._refresh(key)
 
     def _due(self, workload: Workload) -> Admission | None:
         """What it holds by right."""
-        if workload.finished:
+        if workload.finished or workload.key in self.finishing:
             return None
         assumed = self.assumed.get(workload.key)
         if assumed is not None and isinstance(assumed.decision, Admit):
@@ -322,11 +415,25 @@ class State:
                 for resource, amount in ((PODS, ONE_POD), *shapes.get(given.name, ())):
                     if amount * pods:
                         placed[resource] = placed.get(resource, 0) + amount * pods
-        self.holdings.take(workload.key, admission, placed)
+        self.holdings.take(workload.key, admission, self.counted(workload, admission), placed)
+
+    def _stand(self, key: str) -> None:
+        """A holder's place among those who may be evicted."""
+        workload = self.workloads.get(key)
+        if workload is None or key not in self.holdings.admission:
+            return
+        door = workload.queue if self.profile.settings.by_usage is not None else ""
+        if self.takes_turns(self.holdings.admission[key].cluster_queue):
+            admitted = workload.admitted and workload.admission is not None
+            self.past.hold(key, door, self.holdings.usage[key], admitted=admitted)
+        self.holdings.stand(key, standing_of(workload, stays=not self.is_stopping(key)), door)
 
     def _release(self, key: str) -> None:
+        self.claims.gone(key)
         admission = self.holdings.drop(key)
+        self.past.forget(key)
         self.reservations.release(key, admission)
+        self.queues.renew(admission.cluster_queue)
         self.journal.put(self.queues.freed, admission.cluster_queue, None)
         self.journal.put(self.gangs, key, None)
 
@@ -355,7 +462,10 @@ class State:
         if until and workload.active and self.rested.get(workload.key) != until:
             return until
         route = self.catalog.route(workload)
-        return route if isinstance(route, Reason) else Spot(route, place(workload), kind(workload))
+        if isinstance(route, Reason):
+            return route
+        lane = workload.queue if self.takes_turns(route) else ""
+        return Spot(route, place(workload), kind(workload), workload.queue, lane)
 
     def _standing(self, workload: Workload) -> Spot | int | Reason | None:
         aside = self.aside.get(workload.key)
@@ -364,49 +474,13 @@ class State:
         return self.queues.spot.get(workload.key)
 
     def _unqueue(self, key: str) -> None:
+        self.claims.drop(self, key)
         self.queues.leave(key)
         aside = self.aside.get(key)
         if aside is not None:
             if aside.code is Code.BACKING_OFF:
                 self.queues.unpostpone(key, aside.need)
             self.journal.drop(self.aside, key)
-
-    # queues and flavors
-
-    def _set_cluster_queue(self, name: str, queue: ClusterQueue | None) -> None:
-        old = self.catalog.cluster_queues.get(name)
-        if old == queue:
-            return
-        closed = self.catalog.closed(name)
-        if queue is None:
-            self.journal.drop(self.catalog.cluster_queues, name)
-            self.quotas.unset(name)
-        else:
-            self.journal.put(self.catalog.cluster_queues, name, queue)
-            self.quotas.set(name, _quota_of(queue))
-        if old is None or queue is None or old.selector != queue.selector:
-            for door in sorted(self.catalog.doors.get(name, ())):
-                self._refresh_all(self.of_local_queue.get(door, ()))
-        self._notice_queue(name, closed)
-
-    def _set_flavor(self, name: str, flavor: Flavor | None) -> None:
-        queues = [q.name for q in self.catalog.cluster_queues.values() if _uses(q, name)]
-        closed = {q: self.catalog.closed(q) for q in queues}
-        if flavor is None:
-            self.journal.drop(self.catalog.flavors, name)
-        else:
-            self.journal.put(self.catalog.flavors, name, flavor)
-        for queue in queues:
-            self._notice_queue(queue, closed[queue])
-
-    def _notice_queue(self, name: str, closed: Reason | None) -> None:
-        """The queue is other than it was: those in its line may be tried again, those who hold may have to stop."""
-        self.queues.wake_all(name)
-        if self.catalog.closed(name) != closed:
-            for _, _, _, key in self.queues.line.get(name, ()):
-                self.journal.put(self.untold, key, None)
-        for key in self.holdings.of_queue.get(name, ()):
-            self.journal.put(self.to_check, key, None)
 
     # nodes and pods
 
@@ -415,12 +489,18 @@ class State:
             return
         if self.nodes.put(node):
             for uid in self.pods.on_node.get(node.name, ()):
-                self.nodes.use(node.name, self.pods.by_uid[uid].shape.requests, 1)
+                pod = self.pods.by_uid[uid]
+                self.nodes.use(node.name, pod.shape.requests, 1)
+                self.nodes.residents.seat(pod, node.name, 1)
+                self.layers.seat(pod, node.name, 1)
+                if pod.terminating:
+                    self.nodes.release(node.name, pod.shape.requests, 1)
             self.reservations.charge(node.name)
         self._notice_node(node.name)
 
     def _notice_node(self, name: str) -> None:
         """Those who hold something there may have lost it, or may go on."""
+        self.answers.stir()
         holders = [workload for workload, _ in self.reservations.on_node.get(name, ())]
         holders += [self.pods.by_uid[uid].workload for uid in self.pods.on_node.get(name, ())]
         for key in holders:
@@ -441,8 +521,13 @@ class State:
         if pod is None:
             return
         self._charge(pod, self.pods.node_of.get(uid, ""), -1)
+        self.nodes.resettle(pod, self.pods.node_of.get(uid, ""), None, "")
+        self.nodes.volume_claims.seat(pod, "")
         self.pods.drop(uid)
-        self.journal.drop_all(uid, self.binding, self.refusals, self.newcomers)
+        self.tasks.remove_pod(uid)
+        self.nominations.drop(uid)
+        self.journal.drop_all(uid, self.binding, self.refusals, self.newcomers, self.answers.evicting)
+        self.answers.stir()
         if pod.workload:
             self.journal.put(self.gangs, pod.workload, None)
 
@@ -461,16 +546,18 @@ class State:
         pod = self.pods.by_uid.get(uid)
         if pod is None:
             return
+        self.answers.stir()
         if pod.workload:
             self.journal.put(self.gangs, pod.workload, None)
             self.journal.put(self.to_check, pod.workload, None)
-        elif waits(pod) and uid not in self.pods.node_of:
+        elif not pod.member.group and waits(pod) and uid not in self.pods.node_of:
             self.journal.put(self.newcomers, uid, None)
         else:
             self.journal.drop(self.newcomers, uid)
 
     def _reseat(self, pod: Pod) -> None:
         """The pod is this now; nodes and promises are charged for what changed."""
+        pod = self.answers.leaving(pod)
         old = self.pods.by_uid.get(pod.uid)
         was = self.pods.node_of.get(pod.uid, "")
         bind = self.binding.get(pod.uid)
@@ -479,6 +566,10 @@ class State:
         if old is not None:
             self.pods.drop(pod.uid)
         self.pods.put(pod, node)
+        self.nodes.resettle(old, was, pod, node)
+        self.nodes.volume_claims.seat(pod, node)
+        self.tasks.put_pod(pod, node)
+        self.nominations.meet(pod, node, old)
         if old is None or _charged(old, was) != _charged(pod, node):
             if old is not None:
                 self._charge(old, was, -1)
@@ -488,6 +579,9 @@ class State:
         slots = (pod.workload, pod.pod_set)
         if node:
             self.nodes.use(node, pod.shape.requests, times)
+            self.layers.seat(pod, node, times)
+            if pod.terminating:
+                self.nodes.release(node, pod.shape.requests, times)
             if pod.workload:
                 self.reservations.seat(slots, node, times)
             elif times > 0:
@@ -504,17 +598,5 @@ def _newer(workload: Workload, assumed: Assumed) -> bool:
 
 
 def _charged(pod: Pod, node: str) -> tuple[object, ...]:
-    return (node, pod.shape.requests, pod.workload, pod.pod_set, pod.node if pod.finished else "")
-
-
-def _quota_of(queue: ClusterQueue) -> dict[FlavorResource, Quota]:
-    return {
-        (flavor.flavor, resource): quota
-        for group in queue.groups
-        for flavor in group.flavors
-        for resource, quota in flavor.quotas
-    }
-
-
-def _uses(queue: ClusterQueue, flavor: str) -> bool:
-    return any(f.flavor == flavor for g in queue.groups for f in g.flavors)
+    taken = (node, pod.shape.requests, pod.workload, pod.pod_set)
+    return (*taken, pod.priority, pod.terminating, pod.node if pod.finished else "")

@@ -6,7 +6,7 @@ makes pods (the kind's own controller). Objects that are made are JSON; what is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -19,12 +19,15 @@ J = TypeVar("J", bound=Object)
 
 @dataclass(frozen=True)
 class PodSetShape:
-    """Pods of one shape that the job wants: `template` is the pod template as the job holds it now."""
+    """Pods of one shape that the job wants: `template` is the pod template as the job holds it now; `index_label`: the label
+    that tells its pods apart; `asked`: annotations that say how close together they must be, where the template has none."""
 
     name: str
     count: int
     template: JsonObject
     min_count: int | None = None
+    index_label: str = ""
+    asked: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Standing:
     succeeded: bool = False
     message: str = ""
     managed_elsewhere: bool = False
+    reclaimable: Mapping[str, int] = field(default_factory=dict)
+    """pod set -> how many of its pods have ended and are not replaced: their quota may go to others before the job ends"""
 
 
 class QueuedJob(Protocol[J]):

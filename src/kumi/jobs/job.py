@@ -17,7 +17,9 @@ The rule, in this order:
 Why 3      Whoever waits for Complete or Failed may take the pods' nodes for free.
 Status     active and ready are live pods, terminating those on their way out; conditions keep their order, one a type.
 Queues     one pod set `main` of min(parallelism, completions) pods. With the annotation
-           `kueue.x-k8s.io/job-min-parallelism` it may start with fewer.
+           `kueue.x-k8s.io/job-min-parallelism` it may start with fewer; with `job-completions-equal-parallelism` it then
+           needs fewer completions, too. What is left to complete is less than its parallelism: the rest of the pods is
+           given back.
 Source     Kubernetes: Jobs; KEP-3939 (terminal conditions wait for pods), KEP-2232 (suspend), KEP-592 (ttl).
 Not here   what the policies say of a pod, an index, a Job: job_policies.py.
 """
@@ -35,7 +37,7 @@ from kumi.api.meta import Condition, Object, find_condition, format_time, is_tru
 from kumi.api.wire import JsonObject
 from kumi.jobs import indexes
 from kumi.jobs.base import Alteration, Children, PodSetInfo, PodSetShape, Removal, Said, Settings, Standing, Sync
-from kumi.jobs.job_plan import Plan, is_ours, plan_of
+from kumi.jobs.job_plan import INDEX_KEY, Plan, is_ours, plan_of
 from kumi.jobs.job_pods import NAME_LABEL, Moves, moves
 from kumi.jobs.job_policies import FAIL_JOB, failure, success
 from kumi.jobs.job_tracking import FINALIZER, Count, count, is_tracked, leftovers, released, tracked
@@ -44,6 +46,7 @@ from kumi.jobs.status import status_patch
 from kumi.jobs.templates import FINISHED, is_live, is_ready, restarts
 
 MIN_PARALLELISM = "kueue.x-k8s.io/job-min-parallelism"
+SAME_COMPLETIONS = "kueue.x-k8s.io/job-completions-equal-parallelism"
 
 
 @dataclass(frozen=True)
@@ -307,7 +310,7 @@ class QueuedBatchJob:
         size = plan.parallelism if plan.completions is None else min(plan.parallelism, plan.completions)
         least = job.metadata.annotations.get(MIN_PARALLELISM, "")
         minimum = int(least) if least.isdecimal() else None
-        return [PodSetShape("main", size, job.spec.template, minimum)]
+        return [PodSetShape("main", size, job.spec.template, minimum, INDEX_KEY)]
 
     def standing(self, job: Job) -> Standing:
         """Active until no pod is left, also while the suspension has not been seen yet."""
@@ -324,6 +327,7 @@ class QueuedBatchJob:
             succeeded=ended is not None and ended.type == "Complete",
             message=ended.message if ended is not None else "",
             managed_elsewhere=not is_ours(job),
+            reclaimable=_reclaimable(plan, status),
         )
 
     def priority_class(self, job: Job) -> str:
@@ -342,7 +346,7 @@ class QueuedBatchJob:
             if template:
                 spec["template"] = template
             if shape.min_count is not None and info.count != shape.count:
-                spec["parallelism"] = info.count
+                spec.update(_sized(job, info.count))
         return {"spec": spec}
 
     def stop_patch(self, job: Job, stored: Sequence[PodSetShape]) -> JsonObject:
@@ -357,5 +361,20 @@ class QueuedBatchJob:
             if template:
                 spec["template"] = template
             if shape.min_count is not None and before.count != shape.count:
-                spec["parallelism"] = before.count
+                spec.update(_sized(job, before.count))
         return {"spec": spec} if spec else {}
+
+
+def _sized(job: Job, count: int) -> JsonObject:
+    """The job with so many pods."""
+    if job.metadata.annotations.get(SAME_COMPLETIONS) == "true":
+        return {"parallelism": count, "completions": count}
+    return {"parallelism": count}
+
+
+def _reclaimable(plan: Plan, status: JobStatus) -> dict[str, int]:
+    """Pods that nothing is left to do for."""
+    if plan.completions is None or not status.succeeded:
+        return {}
+    spare = min(plan.parallelism, plan.completions) - (plan.completions - status.succeeded)
+    return {"main": spare} if spare > 0 else {}

@@ -16,7 +16,7 @@ from kumi.api.meta import is_true
 from kumi.api.wire import JsonObject
 from kumi.jobs.base import J, PodSetInfo, PodSetShape, Standing
 from kumi.jobs.podset import paired, restored, start_template, stop_template
-from kumi.jobs.training import OPERATOR, TrainingKind
+from kumi.jobs.training import OPERATOR, REPLICA_INDEX, TrainingKind
 
 
 class QueuedTraining(Generic[J]):
@@ -27,7 +27,10 @@ class QueuedTraining(Generic[J]):
 
     def pod_sets(self, job: J) -> list[PodSetShape]:
         """In the kind's order."""
-        return [PodSetShape(r.type.lower(), r.count, r.written) for r in self.kind.read(job).replicas]
+        return [
+            PodSetShape(r.type.lower(), r.count, r.written, index_label=REPLICA_INDEX)
+            for r in self.kind.read(job).replicas
+        ]
 
     def standing(self, job: J) -> Standing:
         """See the module."""

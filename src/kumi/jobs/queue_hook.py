@@ -14,6 +14,7 @@ Source        Kueue: the job webhooks.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -57,7 +58,7 @@ class QueueHook:
         queued = self._of(kind)
         if queued is None or self._is_child(new):
             return []
-        errors = _wrong_names(_labels(new)) + _wrong_limit(_labels(new))
+        errors = wrong_names(_labels(new)) + _wrong_limit(_labels(new))
         annotations = new["metadata"].get("annotations") or {}
         if ELASTIC_ANNOTATION in annotations and kind.kind not in ELASTIC_KINDS:
             path = f"metadata.annotations[{ELASTIC_ANNOTATION}]"
@@ -105,10 +106,11 @@ def _has(spec: JsonObject, path: str) -> bool:
     return here is not None
 
 
-def _wrong_names(labels: dict[str, str]) -> list[FieldError]:
+def wrong_names(labels: Mapping[str, str], names: Iterable[str] = (QUEUE_LABEL, PREBUILT_LABEL)) -> list[FieldError]:
+    """The labels among `names` that are no DNS subdomains."""
     return [
         FieldError(f"metadata.labels[{label}]", _SUBDOMAIN_TEXT, value=labels[label])
-        for label in (QUEUE_LABEL, PREBUILT_LABEL)
+        for label in names
         if label in labels and not (_SUBDOMAIN.fullmatch(labels[label]) and len(labels[label]) <= 253)
     ]
 

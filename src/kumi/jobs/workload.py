@@ -22,6 +22,10 @@ from dataclasses import dataclass
 import msgspec
 
 from kumi.api.kueue import (
+    BOOST_ANNOTATION,
+    ELASTIC_ANNOTATION,
+    FLAVORS_ANNOTATION,
+    GATES_ANNOTATION,
     JOB_UID_LABEL,
     PRIORITY_CLASS_LABEL,
     QUEUE_LABEL,
@@ -29,18 +33,21 @@ from kumi.api.kueue import (
     Workload,
     WorkloadPriorityClass,
 )
-from kumi.api.meta import owner_reference
+from kumi.api.meta import Object, owner_reference
 from kumi.api.scheduling import PriorityClass
 from kumi.api.scheme import SCHEME, Kind
 from kumi.api.wire import JsonObject
+from kumi.jobs import topology
 from kumi.jobs.base import J, PodSetShape, QueuedJob
 from kumi.jobs.podset import carries_admission, restored
 
 MAX_EXEC_LABEL = "kueue.x-k8s.io/max-exec-time-seconds"
+PASSED_ON = (GATES_ANNOTATION, BOOST_ANNOTATION, FLAVORS_ANNOTATION, ELASTIC_ANNOTATION)
+PASSED_PREFIX = "provreq.kueue.x-k8s.io/"
+"""parameters of provisioning requests"""
 NAME_LIMIT = 253
 HASH_LETTERS = 5
 
-_TOPOLOGY_PREFIX = "kueue.x-k8s.io/podset-"
 _QUEUED_FIELDS = (
     "affinity",
     "nodeSelector",
@@ -104,16 +111,16 @@ def build(queued: QueuedJob[J], job: J, priority: Priority) -> JsonObject:
     kind = SCHEME.of(queued.view_type)
     meta = job.metadata
     spec: JsonObject = {
-        "podSets": [_pod_set(shape) for shape in queued.pod_sets(job)],
+        "podSets": pod_sets(queued, job),
         "queueName": meta.labels.get(QUEUE_LABEL, ""),
         "priority": priority.value,
         "active": True,
     }
     if priority.source is not None:
         spec["priorityClassRef"] = msgspec.to_builtins(priority.source)
-    limit = meta.labels.get(MAX_EXEC_LABEL, "")
-    if limit.isdecimal():
-        spec["maximumExecutionTimeSeconds"] = int(limit)
+    limit = time_limit(job)
+    if limit is not None:
+        spec["maximumExecutionTimeSeconds"] = limit
     return {
         "apiVersion": SCHEME.of(Workload).api_version,
         "kind": "Workload",
@@ -121,10 +128,30 @@ def build(queued: QueuedJob[J], job: J, priority: Priority) -> JsonObject:
             "name": name_of(kind, meta.name, meta.uid),
             "namespace": meta.namespace,
             "labels": {JOB_UID_LABEL: meta.uid},
+            **({"annotations": told} if (told := passed_on(job)) else {}),
             "ownerReferences": [owner_reference(job, kind.api_version, kind.kind)],
         },
         "spec": spec,
     }
+
+
+def passed_on(job: Object) -> dict[str, str]:
+    """The job's annotations that are about its Workload."""
+    annotations = job.metadata.annotations
+    return {
+        key: value for key, value in sorted(annotations.items()) if key in PASSED_ON or key.startswith(PASSED_PREFIX)
+    }
+
+
+def pod_sets(queued: QueuedJob[J], job: J) -> list[JsonObject]:
+    """The job's pod sets, as its Workload has them."""
+    return [pod_set(shape) for shape in queued.pod_sets(job)]
+
+
+def time_limit(job: Object) -> int | None:
+    """For how long it may run, in seconds; None: as long as it takes."""
+    text = job.metadata.labels.get(MAX_EXEC_LABEL, "")
+    return int(text) if text.isascii() and text.isdecimal() else None
 
 
 def stored_shapes(workload: Workload) -> list[PodSetShape]:
@@ -166,26 +193,15 @@ def _pod_priority_class(name: str) -> PriorityClassRef:
     return PriorityClassRef(group="scheduling.k8s.io", kind="PriorityClass", name=name)
 
 
-def _pod_set(shape: PodSetShape) -> JsonObject:
-    pod_set: JsonObject = {"name": shape.name, "count": shape.count, "template": shape.template}
+def pod_set(shape: PodSetShape) -> JsonObject:
+    """One pod set of a Workload."""
+    made: JsonObject = {"name": shape.name, "count": shape.count, "template": shape.template}
     if shape.min_count is not None:
-        pod_set["minCount"] = shape.min_count
-    request = _topology_request(shape.template)
+        made["minCount"] = shape.min_count
+    request = topology.request(shape)
     if request:
-        pod_set["topologyRequest"] = request
-    return pod_set
-
-
-def _topology_request(template: JsonObject) -> JsonObject:
-    annotations = (template.get("metadata") or {}).get("annotations") or {}
-    request: JsonObject = {}
-    for word in ("required", "preferred"):
-        level = annotations.get(f"{_TOPOLOGY_PREFIX}{word}-topology")
-        if level:
-            request[word] = level
-    if annotations.get(f"{_TOPOLOGY_PREFIX}unconstrained-topology") == "true":
-        request["unconstrained"] = True
-    return request
+        made["topologyRequest"] = request
+    return made
 
 
 def _queued(shape: PodSetShape) -> JsonObject:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -48,6 +49,7 @@ PATCH_TYPES: dict[PatchType, str] = {
     "strategic": "application/strategic-merge-patch+json",
 }
 JSON = "application/json"
+_FAILED_CHECK = re.compile(r"^\[-\]([\w./-]+) failed", re.MULTILINE)
 STREAMED_FROM = 512 * 1024
 """bytes of a body that is sent piece by piece"""
 
@@ -185,6 +187,19 @@ class HttpClient:
     async def version(self) -> JsonObject:
         """The server's /version."""
         return await self.request("GET", "/version")
+
+    async def failed_checks(self) -> tuple[str, ...]:
+        """The checks of the server's /readyz that fail, by name; none for a server that is ready. ApiError: it has no such
+        path, or it is not for us."""
+        try:
+            async with self._open("GET", "/readyz") as response, _lost_connections():
+                await response.read()
+                return ()
+        except ApiError as error:
+            failed = tuple(_FAILED_CHECK.findall(error.message))
+            if not failed:
+                raise
+            return failed
 
     async def request(
         self,

@@ -13,13 +13,18 @@
     feed.py          list and watch as one stream                    pod_record.py  what the node decided for a pod
     pod_words.py     what a life hears and says                      probes.py      what a probe's answers mean
     handlers.py      what a probe or a hook does                     outfit.py      what a container is started with
-    inside.py        a command in a running container                commands.py    kubectl exec
+    inside.py        a command in a running container                commands.py    kubectl exec, attach, port-forward
+    console.py       a container's own streams, and who is attached  attaching.py   a client of them
+    forwarding.py    a connection to what a pod listens on           gpus.py        the machine's real GPUs
+    sandbox.py       what sandboxed pods see of the machine          sandbox_view.py  that as places
+    bubblewrap.py    a sandbox, and the way into it
     last_words.py    the message of a container's end                pressure.py    whether the machine runs short
     settings.py      what whoever starts nodes decides
 
 A container is a process with its descendants under a shim. The shim outlives Kumi: what is on disk (records) and what
 runs (verified by start time) is the truth after a crash, and the next start goes on from there.
 
-This is no sandbox: a pod can do what the user who runs Kumi can do. What a spec says of isolation and limits (security
-contexts, memory and cpu limits) is stored and not enforced.
+Without a sandbox a pod can do what the user who runs Kumi can do; with one (sandbox.py) it has its own view of the file
+system and of processes. What a spec says of isolation and limits (security contexts, memory and cpu limits) is stored and
+not enforced.
 """

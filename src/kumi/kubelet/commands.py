@@ -1,12 +1,13 @@
-"""kubectl exec: commands in the containers of this machine, with pipes or a terminal.
+"""kubectl exec, attach and port-forward: ways into the containers of this machine.
 
     commands = ProcessCommands()          what the API server is given
-    commands.attach(machine)              once there is one; until then no pod runs here
+    commands.serve(machine)               once there is one; until then no pod runs here
 
-A command runs with the container's environment, directory and private view (inside.py); its terminal, if it is to have one,
-is made on this side. What it said before its end can be read after it; what it left in the background is not waited for.
+A command has pipes or a terminal. It runs with the container's environment, directory and private view (inside.py); its
+terminal, if it is to have one, is made on this side. What it said before its end can be read after it; what it left in the
+background is not waited for.
 
-Not here   the protocol with clients: the API server's route.
+Not here   the protocol with clients: the API server's routes. A container's own streams: attaching.py; ports: forwarding.py.
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ from typing import Any
 
 from kumi.api.errors import ApiError
 from kumi.api.wire import JsonObject
-from kumi.kubelet import inside
+from kumi.kubelet import forwarding, inside
+from kumi.kubelet.attaching import Attached
+from kumi.kubelet.console import END_OF_INPUT
 from kumi.kubelet.logs import container_of
 from kumi.kubelet.machine import Machine
 from kumi.kubelet.process import Launcher
 from kumi.runtime.streams import ExecOptions
 
 _PIECE = 1 << 16
-_END_OF_INPUT = b"\x04"
-"""what a terminal takes for the end of a file"""
 
 
 class ProcessCommands:
-    """Runs commands in the pods of a machine (a runtime.streams.ExecSource)."""
+    """The ways into the pods of a machine (a runtime.streams.ExecSource)."""
 
     def __init__(self) -> None:
         self._machine: Machine | None = None
 
-    def attach(self, machine: Machine) -> None:
+    def serve(self, machine: Machine) -> None:
         """From now on the pods are that machine's."""
         self._machine = machine
 
@@ -54,6 +55,25 @@ class ProcessCommands:
             environment = {"TERM": "xterm", **environment}
         asked = request._replace(argv=list(options.command), environment=environment, terminal=options.terminal)
         return ProcessCommand(self._machine.launcher, asked, options.stdin)
+
+    async def attach(self, pod: JsonObject, container: str, stdin: bool) -> Attached:
+        """See ExecSource. ApiError 404, 400."""
+        name = container_of(pod, container)
+        gone = ApiError(404, "NotFound", f'container not found ("{name}")')
+        if self._machine is None:
+            raise gone
+        request = await self._machine.joining(pod, name)
+        try:
+            return await Attached.to(request.stem, stdin)
+        except OSError as error:
+            raise gone from error
+
+    async def connect(self, pod: JsonObject, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """See ExecSource. KumiError."""
+        if self._machine is None:
+            raise ApiError(404, "NotFound", "the pod does not run here")
+        address = (pod.get("status") or {}).get("podIP") or "127.0.0.1"
+        return await forwarding.connect(self._machine.guardians(pod), address, port)
 
 
 class ProcessCommand:
@@ -95,7 +115,7 @@ class ProcessCommand:
     async def close_input(self) -> None:
         """See Command."""
         if self._terminal:
-            await self.write(_END_OF_INPUT)
+            await self.write(END_OF_INPUT)
         elif "stdin" in self._ends:
             os.close(self._ends.pop("stdin"))
 

@@ -5,17 +5,20 @@ The rule   an extended resource whose name contains "gpu" is a set of devices, n
            Init containers run before the others and share theirs: they get from the pod's own devices.
 Variables  CUDA_VISIBLE_DEVICES and NVIDIA_VISIBLE_DEVICES list a container's devices. On a node that offers GPUs a
            container that asks for none sees none ("" and "void"); on any other node nothing is set.
-Names      where Kumi itself was started with CUDA_VISIBLE_DEVICES, number i is the i-th of that list.
+Names      where the node's cards are known (gpus.py), number i is the i-th card, by its UUID; else, where Kumi itself was
+           started with CUDA_VISIBLE_DEVICES, number i is the i-th of that list.
+Unhealthy  a card that is, is given to nobody; who has it keeps it.
 Restart    a pod's devices are in its record.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from kumi.api.errors import KumiError
 from kumi.api.quantity import MILLI, parse
 from kumi.api.wire import JsonObject
+from kumi.kubelet.gpus import RESOURCE, Card
 
 Given = dict[str, dict[str, list[int]]]
 """container -> resource -> device numbers"""
@@ -39,9 +42,11 @@ def asked(pod: JsonObject) -> tuple[dict[str, dict[str, int]], dict[str, dict[st
 
 
 class Devices:
-    """The devices of one node and which pods have them."""
+    """The devices of one node and which pods have them. `cards`: those behind nvidia.com/gpu, if they are known."""
 
-    def __init__(self, count_by_resource: Mapping[str, int]) -> None:
+    def __init__(self, count_by_resource: Mapping[str, int], cards: Sequence[Card] = ()) -> None:
+        self._cards = cards
+        self._unhealthy: frozenset[int] = frozenset()
         self.offered = {name: count for name, count in count_by_resource.items() if is_device(name)}
         self._given: dict[str, Given] = {}
 
@@ -74,21 +79,37 @@ class Devices:
         """The pod is over."""
         self._given.pop(pod_uid, None)
 
+    def avoid(self, uuids: Iterable[str]) -> int:
+        """From now on the cards with these UUIDs, and no others, are unhealthy: how many of the node's are."""
+        bad = set(uuids)
+        self._unhealthy = frozenset(number for number, card in enumerate(self._cards) if card.uuid in bad)
+        return len(self._unhealthy)
+
+    def variables_of(self, given: Mapping[str, list[int]], visible: str | None) -> dict[str, str]:
+        """The variables of one container. `visible`: Kumi's own CUDA_VISIBLE_DEVICES."""
+        if not self.offered:
+            return {}
+        listed = ",".join(self._names_of(given, visible))
+        return {"CUDA_VISIBLE_DEVICES": listed, "NVIDIA_VISIBLE_DEVICES": listed or "void"}
+
+    def minors_of(self, given: Mapping[str, list[int]]) -> list[int]:
+        """The minor numbers of a container's cards: as NVML says, else taken to be what they are numbered."""
+        if self._cards:
+            return [self._cards[i].minor for i in given.get(RESOURCE, ()) if i < len(self._cards)]
+        return [i for resource in sorted(given) for i in given[resource]]
+
+    def _names_of(self, given: Mapping[str, list[int]], visible: str | None) -> list[str]:
+        if self._cards:
+            return [self._cards[i].uuid for i in given.get(RESOURCE, ()) if i < len(self._cards)]
+        names = [n.strip() for n in visible.split(",")] if visible else []
+        known = len(names) >= sum(self.offered.values())
+        numbers = [i for resource in sorted(given) for i in given[resource]]
+        return [names[i] if known else str(i) for i in numbers]
+
     def _free(self, resource: str) -> list[int]:
         used = {i for given in self._given.values() for by_name in given.values() for i in by_name.get(resource, ())}
-        return [i for i in range(self.offered[resource]) if i not in used]
-
-
-def variables_of(given: Mapping[str, list[int]], offered: Mapping[str, int], visible: str | None) -> dict[str, str]:
-    """The variables of one container. `visible`: Kumi's own CUDA_VISIBLE_DEVICES."""
-    if not offered:
-        return {}
-    numbers = [i for resource in sorted(given) for i in given[resource]]
-    names = [n.strip() for n in visible.split(",")] if visible else []
-    total = sum(offered.values())
-    shown = [names[i] if len(names) >= total else str(i) for i in numbers]
-    listed = ",".join(shown)
-    return {"CUDA_VISIBLE_DEVICES": listed, "NVIDIA_VISIBLE_DEVICES": listed or "void"}
+        avoided = self._unhealthy if resource == RESOURCE else frozenset()
+        return [i for i in range(self.offered[resource]) if i not in used and i not in avoided]
 
 
 def _counts(container: JsonObject) -> dict[str, int]:

@@ -19,11 +19,15 @@ import base64
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kumi.api.errors import KumiError
 from kumi.api.quantity import parse
 from kumi.api.wire import JsonObject
 from kumi.jobs.injected import Injected
+
+if TYPE_CHECKING:
+    from kumi.kubelet.claims import Claimed
 
 Environment = dict[str, str]
 
@@ -57,6 +61,8 @@ class Sources:
     secrets: Mapping[str, JsonObject | None] = field(default_factory=dict)
     tokens: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """of the pod's service account, by audience ("": the API's) and seconds"""
+    claims: Mapping[str, Claimed] = field(default_factory=dict)
+    """what is behind a claim, by volume"""
 
     def config_map(self, name: str, optional: bool = False) -> dict[str, bytes] | None:
         """Key -> content; None if it is not there and need not be. CannotConfigure."""

@@ -6,6 +6,7 @@
     tcpSocket   a connection is taken (probes only)
     sleep       seconds go by (hooks only)
 Port       a number, or the name of one of the container's ports.
+Not known  gRPC probes: a container that has one is not started, and says so (`unknown`).
 Source     Kubernetes: probes, container life-cycle hooks.
 Not here   when, how often, and what follows: pod_state.py, probes.py.
 """
@@ -24,6 +25,7 @@ from yarl import URL
 
 from kumi.api.wire import JsonObject
 from kumi.kubelet import inside
+from kumi.kubelet.probes import ProbeKind
 from kumi.kubelet.process import Launcher, Refused
 
 OUTPUT_BYTES = 10 * 1024
@@ -47,6 +49,17 @@ class Subject:
     address: str
     request: inside.Request
     launcher: Launcher
+
+
+def unknown(container: JsonObject) -> str:
+    """Why a container's probes can't be asked here, or ""."""
+    for kind in ProbeKind:
+        if (container.get(f"{kind.value}Probe") or {}).get("grpc"):
+            return (
+                f"its {kind.value}Probe is a gRPC one, which process nodes do not ask: use exec (with grpc_health_probe), "
+                "httpGet or tcpSocket"
+            )
+    return ""
 
 
 async def probe(spec: JsonObject, subject: Subject) -> Verdict:
@@ -83,7 +96,7 @@ async def _probe(spec: JsonObject, subject: Subject) -> Verdict:
         return await _get(spec["httpGet"], subject)
     if spec.get("tcpSocket"):
         return await _connect(spec["tcpSocket"], subject)
-    return Verdict(False, "no exec, httpGet or tcpSocket in it; others are not known on this node")
+    return Verdict(False, "no exec, httpGet or tcpSocket in it")
 
 
 async def _execute(spec: JsonObject, subject: Subject) -> Verdict:

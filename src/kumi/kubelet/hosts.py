@@ -3,9 +3,13 @@
 The rule, for the pods and services of a namespace N (domain D of the cluster, "cluster.local" without one):
     pod with an address, not over    <pod>, and with a subdomain <hostname>.<subdomain> with .N, .N.svc, .N.svc.D
     service with a selector          <service>, .N, .N.svc, .N.svc.D -> the address of each pod that it selects
+    pod of a job that is over        its names stay, while it is there and another pod of the job lives; so do those of a
+                                     service that selects no living pod
     a pod that sees the file         its own host name, and its hostAliases
     the machine's own lines          after all that
 Why        there is no cluster DNS on a single machine, and a hosts file is read anew for each look-up.
+           A master may have ended before a worker begins: the worker waits for its name (wait.py), and so would for ever.
+Job        that of the note on the pod (jobs/injected.py).
 Written    in place, in one write: a container has this very file bound over /etc/hosts.
 Cost       O(pods + services of the namespace) a file; changes within a few milliseconds make one file.
 Not here   where mounting is not possible: environment.py puts addresses in place of names.
@@ -19,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from kumi.api.wire import JsonObject
+from kumi.jobs import injected
 
 DEFAULT_DOMAIN = "cluster.local"
 _LOCAL = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n"
@@ -33,11 +38,15 @@ class NamedPod(NamedTuple):
     hostname: str
     subdomain: str
     labels: Mapping[str, str]
+    job: str = ""
+    """uid"""
+    over: bool = False
 
 
-def named_pod(pod: JsonObject, address: str) -> NamedPod:
+def named_pod(pod: JsonObject, address: str, *, over: bool = False) -> NamedPod:
     """That of a pod."""
     meta, spec = pod["metadata"], pod["spec"]
+    note = injected.decode(meta.get("annotations") or {})
     return NamedPod(
         meta["name"],
         meta.get("namespace", ""),
@@ -45,6 +54,8 @@ def named_pod(pod: JsonObject, address: str) -> NamedPod:
         spec.get("hostname") or meta["name"],
         spec.get("subdomain") or "",
         meta.get("labels") or {},
+        note.group if note is not None else "",
+        over,
     )
 
 
@@ -64,8 +75,16 @@ class Names:
             pods[uid] = pod
             self._stale.add(pod.namespace)
 
+    def end_pod(self, namespace: str, uid: str) -> None:
+        """A pod is over."""
+        pod = self._pods.get(namespace, {}).get(uid)
+        if pod is not None and pod.job:
+            self.put_pod(uid, pod._replace(over=True))
+        else:
+            self.drop_pod(namespace, uid)
+
     def drop_pod(self, namespace: str, uid: str) -> None:
-        """A pod is over or gone."""
+        """A pod is gone."""
         if self._pods.get(namespace, {}).pop(uid, None) is not None:
             self._stale.add(namespace)
 
@@ -89,15 +108,20 @@ class Names:
     def lines(self, namespace: str) -> list[tuple[str, list[str]]]:
         """(address, names) of a namespace, in a fixed order."""
         found = []
-        pods = sorted(self._pods.get(namespace, {}).values())
-        for pod in pods:
+        known = self._pods.get(namespace, {}).values()
+        pods = sorted((pod for pod in known if not pod.over), key=_by_name)
+        jobs = {pod.job for pod in pods}
+        ended = sorted((pod for pod in known if pod.over and pod.job in jobs), key=_by_name)
+        for pod in (*pods, *ended):
             names = [pod.name]
             if pod.subdomain:
                 names += self._qualified(f"{pod.hostname}.{pod.subdomain}", namespace)
             found.append((pod.address, names))
         for name, selector in sorted(self._services.get(namespace, {}).items()):
             names = self._qualified(name, namespace)
-            found += [(pod.address, names) for pod in pods if _selects(selector, pod.labels)]
+            chosen = [pod for pod in pods if _selects(selector, pod.labels)]
+            chosen = chosen or [pod for pod in ended if _selects(selector, pod.labels)]
+            found += [(pod.address, names) for pod in chosen]
         return found
 
     def address_of(self, name: str, namespace: str) -> str | None:
@@ -157,6 +181,10 @@ def write_in_place(path: Path, text: str) -> None:
         os.ftruncate(descriptor, len(data))
     finally:
         os.close(descriptor)
+
+
+def _by_name(pod: NamedPod) -> tuple[str, str]:
+    return pod.name, pod.address
 
 
 def _selects(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:

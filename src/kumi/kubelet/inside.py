@@ -16,20 +16,18 @@ Not here   who asks: process.py. Standard library only: the zygote loads it.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import select
-import termios
 from typing import Any, NamedTuple, NoReturn
 
-from kumi.kubelet import mounts, records, shim
+from kumi.kubelet import bubblewrap, mounts, records, shim
 
 _GONE = "the container is not running"
 
 
 class Request(NamedTuple):
-    """What is to run, and where; travels as JSON. `guardian`: the container's shim as (pid, ticks, boot)."""
+    """What is to run, and where; travels as JSON. `guardian`: the container's shim as (pid, ticks, boot); `stem`: its attempt."""
 
     guardian: list[Any]
     argv: list[str]
@@ -37,6 +35,7 @@ class Request(NamedTuple):
     working_dir: str
     isolation: str = mounts.NONE
     terminal: bool = False
+    stem: str = ""
 
 
 def run(request: Request, streams: list[int], report: int) -> NoReturn:
@@ -75,11 +74,18 @@ class _Guard:
 
     def _start(self, guardian: int) -> str:
         """Forks the command: why it could not be started, or ""."""
+        try:
+            first = _first_of(guardian, self._request.isolation)
+        except OSError as error:
+            return shim.in_words(error)
         trouble, trouble_end = os.pipe2(os.O_CLOEXEC)
-        guard = os.getpid()
+        passage = bubblewrap.Passage(first) if self._request.isolation == mounts.SANDBOX else None
+        way = (first, os.getpid(), passage)
         self._main = os.fork()
         if self._main == 0:
-            _become(self._request, self._streams, guardian, guard, trouble_end)
+            _become(self._request, self._streams, way, trouble_end)
+        if passage is not None:
+            self._main = passage.await_child(self._main)
         for descriptor in (trouble_end, *self._streams):
             os.close(descriptor)
         said = b""
@@ -122,26 +128,30 @@ class _Guard:
         os.close(nothing)
 
 
-def _become(request: Request, streams: list[int], guardian: int, guard: int, trouble: int) -> NoReturn:
-    """In the fork: the command. Tells `trouble` why it could not become it."""
+def _become(
+    request: Request, streams: list[int], way: tuple[int, int, bubblewrap.Passage | None], trouble: int
+) -> NoReturn:
+    """In the fork: the command. `way`: a process of the container, the guard, and how to get into a sandbox. Tells `trouble`
+    why it could not become it."""
+    first, guard, passage = way
     try:
-        os.setsid()
-        for place, descriptor in enumerate(streams):
-            os.dup2(descriptor, place)
-        if request.terminal:
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-        mounts.join(_first_of(guardian), request.isolation)
-        shim.become_command(request.argv, request.environment, request.working_dir, guard)
+        if passage is not None:
+            passage.go_in()
+        shim.take_streams(streams, terminal=request.terminal)
+        if passage is None:
+            mounts.join(first, request.isolation)
+            shim.die_with(guard)
+        shim.become_command(request.argv, request.environment, request.working_dir)
     except OSError as error:
-        os.write(trouble, str(error.args[0] if len(error.args) == 1 else error).encode())
+        os.write(trouble, shim.in_words(error).encode())
     except BaseException as error:
         os.write(trouble, repr(error).encode())
     finally:
         os._exit(shim.START_ERROR_CODE)
 
 
-def _first_of(guardian: int) -> int:
-    """The container's first process: the oldest child of its shim. OSError: there is none."""
+def _first_of(guardian: int, isolation: str) -> int:
+    """The container's first process: the oldest child of its shim that is inside. OSError: there is none."""
     found = []
     for name in os.listdir("/proc"):
         if not name.isdigit():
@@ -150,9 +160,12 @@ def _first_of(guardian: int) -> int:
             words = file.read().rpartition(b")")[2].split()
             if int(words[1]) == guardian and words[0] not in (b"Z", b"X"):
                 found.append((int(words[19]), int(name)))
-    if not found:
+    pids = [pid for _, pid in sorted(found)]
+    if isolation == mounts.SANDBOX:
+        pids = bubblewrap.inside_of(guardian, pids)
+    if not pids:
         raise OSError(_GONE)
-    return min(found)[1]
+    return pids[0]
 
 
 def _tell(report: int, what: dict[str, Any]) -> None:

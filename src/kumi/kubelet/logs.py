@@ -1,16 +1,20 @@
 """kubectl logs: reads what shims write.
 
-Form       see shim.py: 40 fixed bytes (time, stream, F or P), then the text. A time is shown once per line of the
+Form       see log_files.py: fixed bytes (time, stream, F or P), then the text. A time is shown once per line of the
            program, however many entries the line has; a last line without a newline comes out without one.
+Files      all that rotation has kept of the attempt are read as one, from the oldest on; while following, from one to the
+           next. They are opened at once, so that none is lost to a reader that takes its time; one that is slower than
+           all of them together misses what went meanwhile.
 End        with `follow` it ends when the attempt has its `.exit` record and everything before it was sent: the shim makes
            the record after the last byte.
-Cost       `tail` reads back from the end; everything else is read in pieces of 64 KiB.
+Cost       as many open files as are kept; `tail` reads back from the end; everything else is read in pieces of 64 KiB.
 Errors     as kubectl's users know them, ApiError 400: no such container, which of several, still waiting, no previous.
 Source     Kubernetes: kubectl logs, the pod log endpoint.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
 import os
 from collections.abc import AsyncIterator, Iterator
@@ -20,8 +24,8 @@ from typing import BinaryIO
 from kumi.api.errors import ApiError, bad_request
 from kumi.api.meta import EPOCH
 from kumi.api.wire import JsonObject
+from kumi.kubelet.log_files import PREFIX_BYTES, files_of, path_of, split_name
 from kumi.kubelet.pod_record import home_of
-from kumi.kubelet.shim import PREFIX_BYTES
 from kumi.runtime.clock import Clock
 from kumi.runtime.streams import LogOptions
 
@@ -47,15 +51,12 @@ class ProcessLogs:
         container = container_of(pod, options.container)
         stem = self._stem(pod, container, options.previous)
         show = _Show(options)
-        file = _open(stem)
-        if file is None:
-            return
-        with file:
+        with _Files(stem) as files:
             if options.tail_lines is not None:
-                file.seek(_tail_offset(file, options.tail_lines))
+                files.skip_to(_tail_offset(files, options.tail_lines))
             while True:
                 ended = not options.follow or _has_ended(stem)
-                for piece in show.pieces(file):
+                for piece in show.pieces(files):
                     yield piece
                 if show.full or ended:
                     return
@@ -64,7 +65,7 @@ class ProcessLogs:
     def _stem(self, pod: JsonObject, container: str, previous: bool) -> str:
         home = home_of(self._data_dir, pod) / container
         try:
-            attempts = sorted(int(p.stem) for p in home.glob("*.log") if p.stem.isdigit())
+            attempts = sorted({int(of) for of, _ in map(split_name, os.listdir(home)) if of})
         except OSError:
             attempts = []
         wanted = attempts[-2:-1] if previous and _runs(pod, container, home, attempts) else attempts[-1:]
@@ -113,7 +114,9 @@ def drop_old(directory: Path, attempt: int) -> None:
     """Removes the files of a container's attempts that nobody can ask for once `attempt` is made."""
     old = attempt - KEPT
     if old >= 0:
-        for suffix in ("log", "run", "exit", "message"):
+        for number, _ in files_of(str(directory / str(old))):
+            Path(path_of(str(directory / str(old)), number)).unlink(missing_ok=True)
+        for suffix in ("run", "exit", "message", "attach"):
             (directory / f"{old}.{suffix}").unlink(missing_ok=True)
 
 
@@ -124,6 +127,70 @@ def parse_log_time(text: bytes) -> int:
         return (moment - EPOCH) // dt.timedelta(milliseconds=1)
     except (ValueError, ApiError):
         return 0
+
+
+class _Files:
+    """What is kept of an attempt's log, as one file that may grow. Offsets count from the oldest that was there at first."""
+
+    def __init__(self, stem: str) -> None:
+        self._stem = stem
+        self._last = -1
+        self._files: list[BinaryIO] = []
+        self._find()
+        self._sizes = [os.fstat(file.fileno()).st_size for file in self._files]
+
+    def __enter__(self) -> _Files:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._files:
+            file.close()
+
+    @property
+    def size(self) -> int:
+        """Of all that was there at first."""
+        return sum(self._sizes)
+
+    def at(self, offset: int, count: int) -> bytes:
+        """So many bytes from there on; before anything else is read."""
+        found = b""
+        for file, size in zip(self._files, self._sizes, strict=True):
+            if offset < size and count:
+                piece = os.pread(file.fileno(), min(count, size - offset), offset)
+                found += piece
+                count -= len(piece)
+            offset = max(0, offset - size)
+        return found
+
+    def skip_to(self, offset: int) -> None:
+        """Goes on from there; before anything else is read."""
+        for size in self._sizes[:-1]:
+            if offset < size:
+                break
+            offset -= size
+            self._files.pop(0).close()
+        if self._files:
+            self._files[0].seek(offset)
+
+    def read(self, count: int) -> bytes:
+        """The next bytes; b"" where there is nothing more for now."""
+        while True:
+            if self._files and (data := self._files[0].read(count)):
+                return data
+            if len(self._files) > 1:
+                self._files.pop(0).close()
+            elif not self._find():
+                return b""
+
+    def _find(self) -> bool:
+        """Opens the files that were made since."""
+        before = len(self._files)
+        for number, path in files_of(self._stem):
+            if number > self._last:
+                with contextlib.suppress(FileNotFoundError):
+                    self._files.append(open(path, "rb"))  # noqa: SIM115  closed when it is left
+                    self._last = number
+        return len(self._files) > before
 
 
 class _Show:
@@ -137,9 +204,9 @@ class _Show:
         self._at_line_start = True
         self.full = False
 
-    def pieces(self, file: BinaryIO) -> Iterator[bytes]:
-        """What was added to the file since the last call."""
-        while not self.full and (data := file.read(_PIECE)):
+    def pieces(self, files: _Files) -> Iterator[bytes]:
+        """What was added to the files since the last call."""
+        while not self.full and (data := files.read(_PIECE)):
             entries = (self._part + data).split(b"\n")
             self._part = entries.pop()
             text = b"".join(self._one(e) for e in entries)
@@ -163,28 +230,19 @@ class _Show:
         return text
 
 
-def _open(stem: str) -> BinaryIO | None:
-    try:
-        return open(f"{stem}.log", "rb")
-    except FileNotFoundError:
-        return None
-
-
-def _tail_offset(file: BinaryIO, lines: int) -> int:
+def _tail_offset(files: _Files, lines: int) -> int:
     """Where the last `lines` lines of the program begin."""
-    end = file.seek(0, os.SEEK_END)
-    position, text, piece = end, b"", _PIECE
+    position, text, piece = files.size, b"", _PIECE
     while position > 0:
         step, piece = min(piece, position), piece * 2
         position -= step
-        file.seek(position)
-        text = file.read(step) + text
+        text = files.at(position, step) + text
         found = _line_starts(text, position == 0)
         if len(found) > lines:
             break
     starts = _line_starts(text, position == 0)
     if lines <= 0:
-        return end
+        return files.size
     return position + starts[-lines] if len(starts) >= lines else position + (starts[0] if starts else 0)
 
 

@@ -17,7 +17,6 @@ import contextlib
 import logging
 import shutil
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -28,6 +27,7 @@ from kumi.api.meta import Object
 from kumi.api.wire import JsonObject
 from kumi.kubelet import hosts, inside, volumes
 from kumi.kubelet.addresses import Addresses, Block, hold_block
+from kumi.kubelet.claims import Attachments
 from kumi.kubelet.environment import Sources
 from kumi.kubelet.feed import Change, follow
 from kumi.kubelet.pod_record import PodRecord, load, save
@@ -35,6 +35,7 @@ from kumi.kubelet.pod_state import FINAL
 from kumi.kubelet.ports import Group, Ports, ephemeral_range, port_range
 from kumi.kubelet.process import Launcher, Process, stems, sweep
 from kumi.kubelet.settings import MachineSettings
+from kumi.kubelet.volume_keeper import VolumeKeeper
 from kumi.runtime.client import Client
 from kumi.runtime.clock import Clock, RealClock
 from kumi.runtime.events import EventSink
@@ -62,6 +63,10 @@ class Member(Protocol):
         """How a command joins a running container of a pod; None: it is not running. KumiError."""
         ...
 
+    def guardians(self, uid: str) -> list[int]:
+        """The shims of a pod's containers that run."""
+        ...
+
 
 class _OwnHosts(NamedTuple):
     """The hosts file of a pod that does not share its namespace's: `lines` come first in it."""
@@ -81,6 +86,7 @@ class Machine:
         self.ports = Ports(port_range(ephemeral_range()))
         self.events = EventSink(client, clock, self.kinds.of(Event))
         self.launcher = Launcher(settings.data_dir / "scratch")
+        self.attachments = Attachments()
         self.before: dict[str, tuple[Path, PodRecord]] = {}
         """uid -> what was found on disk at the start and is not taken over yet"""
         self._members: dict[str, Member] = {}
@@ -144,16 +150,19 @@ class Machine:
                 continue
             self.before[record.uid] = (home, record)
             self._addresses.restore(record.uid, record.address)
+            self.attachments.restore(record.uid, record.node, record.claims)
             if record.port:
                 self.ports.restore(Group(record.group, record.group_port), record.uid, record.port)
-        await self.launcher.start()
+        await self.launcher.start(self.settings.sandbox)
         if self.settings.isolation:
             self.launcher.isolation = self.settings.isolation
         LOG.info("private views: %s", self.isolation)
+        keeper = VolumeKeeper(self.client, self.kinds, self.clock, self.events)
         self._tasks = [
             asyncio.create_task(self.events.run()),
             asyncio.create_task(self._follow_services()),
             asyncio.create_task(self._follow_pods()),
+            asyncio.create_task(keeper.run(self.settings.data_dir, self.attachments)),
         ]
 
     # what nodes ask for
@@ -164,18 +173,6 @@ class Machine:
         found_secrets = {name: await self._maybe(Secret, namespace, name) for name in secrets}
         return Sources(found_maps, found_secrets)
 
-    async def tokens(self, pod: JsonObject, asked: Sequence[tuple[str, int]]) -> dict[tuple[str, int], str]:
-        """A token of the pod's service account, bound to the pod, for each (audience, seconds). ApiError 404: no account."""
-        metadata, found = pod["metadata"], {}
-        account = {"name": pod["spec"].get("serviceAccountName") or "default", "namespace": metadata["namespace"]}
-        bound = {"apiVersion": "v1", "kind": "Pod", "name": metadata["name"], "uid": metadata["uid"]}
-        for audience, seconds in asked:
-            spec = {"audiences": [audience] if audience else [], "expirationSeconds": seconds, "boundObjectRef": bound}
-            body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "metadata": account, "spec": spec}
-            answer = await self.client.create(body, subresource="token")
-            found[audience, seconds] = answer["status"]["token"]
-        return found
-
     async def joining(self, pod: JsonObject, container: str) -> inside.Request:
         """How a command joins a running container (its `argv` is yet to come). ApiError 404: it does not run here."""
         member = self._members.get((pod.get("spec") or {}).get("nodeName") or "")
@@ -183,6 +180,11 @@ class Machine:
         if found is None:
             raise ApiError(404, "NotFound", f'container not found ("{container}")')
         return found
+
+    def guardians(self, pod: JsonObject) -> list[int]:
+        """The shims of a pod's containers that run here."""
+        member = self._members.get((pod.get("spec") or {}).get("nodeName") or "")
+        return [] if member is None else member.guardians(pod["metadata"]["uid"])
 
     def pod_here(self, pod: JsonObject, address: str, home: Path) -> None:
         """A pod of this machine has its address: its name resolves once the hosts files are written."""
@@ -198,14 +200,16 @@ class Machine:
         self._names_changed()
 
     def pod_over(self, namespace: str, uid: str) -> None:
-        """A pod's name resolves no longer."""
+        """A pod's processes are gone."""
+        self.attachments.release(uid)
         self._own_hosts.pop(uid, None)
-        self.names.drop_pod(namespace, uid)
+        self.names.end_pod(namespace, uid)
         self._names_changed()
 
     def release(self, uid: str) -> None:
         """A pod is gone: its address and its hold on a port are free."""
         self.addresses.release(uid)
+        self.attachments.release(uid)
         self.ports.release(uid)
 
     def hosts_path(self, namespace: str, uid: str) -> Path:
@@ -279,15 +283,22 @@ class Machine:
                 self.discard(self.before.pop(meta["uid"])[0], meta["uid"])
         elif member is not None:
             member.pod_changed(pod)
+            if (pod.get("status") or {}).get("phase") in FINAL:
+                self._name(pod)
         else:
-            self._pod_elsewhere(pod)
+            self._name(pod)
 
-    def _pod_elsewhere(self, pod: JsonObject) -> None:
-        """A pod that no node of this machine runs still has a name."""
+    def _name(self, pod: JsonObject) -> None:
+        """A pod that no node of this machine runs, or runs no longer, still has a name."""
         status, meta = pod.get("status") or {}, pod["metadata"]
-        if status.get("podIP") and status.get("phase") not in FINAL:
-            self.names.put_pod(meta["uid"], hosts.named_pod(pod, status["podIP"]))
-        else:
+        over = status.get("phase") in FINAL
+        if status.get("podIP"):
+            self.names.put_pod(meta["uid"], hosts.named_pod(pod, status["podIP"], over=over))
+        if over:
+            if meta["uid"] in self.before:
+                self.attachments.release(meta["uid"])  # it ended while nobody looked
+            self.names.end_pod(meta.get("namespace", ""), meta["uid"])
+        elif not status.get("podIP"):
             self.names.drop_pod(meta.get("namespace", ""), meta["uid"])
         self._names_changed()
 

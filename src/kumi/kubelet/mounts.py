@@ -29,8 +29,8 @@ import stat
 from collections.abc import Sequence
 from typing import NamedTuple
 
-NONE, MOUNT, USER = "none", "mount", "user"
-"""isolation: no private view; a mount namespace (root); a user namespace around it"""
+NONE, MOUNT, USER, SANDBOX = "none", "mount", "user", "bubblewrap"
+"""isolation: no private view; a mount namespace (root); a user namespace around it; a sandbox (sandbox_view.py)"""
 ENTRIES_AT_MOST = 4000
 
 _NEW_MOUNTS, _NEW_NAMES, _NEW_USERS = 0x00020000, 0x04000000, 0x10000000
@@ -46,11 +46,14 @@ _libc.mount.argtypes = (ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p, ctype
 
 
 class Mount(NamedTuple):
-    """`source` (a file or directory of the machine) appears at `target`."""
+    """`source` (a file or directory of the machine) appears at `target`. `within`: the volume that it must not lead out of,
+    "" for what Kumi itself has made; `named`: it is a path of the machine that a pod names."""
 
     source: str
     target: str
     read_only: bool = False
+    within: str = ""
+    named: bool = False
 
 
 class View(NamedTuple):
@@ -80,7 +83,7 @@ def enter(view: View) -> None:
     )
     if any(not os.path.lexists("/" + _parts(m.target)[0]) for m in wanted if _parts(m.target)):
         covers.root(view.staging)
-    sources = [_open(m.source) for m in wanted]
+    sources = [_open(m) for m in wanted]
     for mount, source in zip(wanted, sources, strict=True):
         covers.bind(mount, source)
     for source in sources:
@@ -99,7 +102,7 @@ def join(pid: int, isolation: str) -> None:
     kinds += [("mnt", _NEW_MOUNTS), ("uts", _NEW_NAMES)]
     spaces = [(os.open(f"{place}/ns/{name}", os.O_RDONLY | os.O_CLOEXEC), flag) for name, flag in kinds]
     for space, flag in spaces:
-        _checked(_libc.setns(space, flag))
+        checked(_libc.setns(space, flag))
         os.close(space)
     os.fchdir(root)
     os.chroot(".")
@@ -108,12 +111,12 @@ def join(pid: int, isolation: str) -> None:
 
 def death_signal(number: int) -> None:
     """Asks the kernel to send this process a signal when its parent dies."""
-    _checked(_libc.prctl(1, number, 0, 0, 0))
+    checked(_libc.prctl(1, number, 0, 0, 0))
 
 
 def adopt_orphans() -> None:
     """Makes this process the new parent of every descendant whose parent dies."""
-    _checked(_libc.prctl(36, 1, 0, 0, 0))
+    checked(_libc.prctl(36, 1, 0, 0, 0))
 
 
 def set_name(name: str) -> None:
@@ -157,7 +160,7 @@ class _Covers:
         os.chdir(staging)
         number = _PIVOT_ROOT.get(os.uname().machine)
         if number is not None and _libc.syscall(number, b".", b".") == 0:
-            _checked(_libc.umount2(b".", _DETACH))
+            checked(_libc.umount2(b".", _DETACH))
         else:
             os.chroot(".")
         os.chdir("/")
@@ -222,7 +225,7 @@ class _Covers:
 def _unshare(isolation: str) -> None:
     uid, gid = os.geteuid(), os.getegid()
     users = _NEW_USERS if isolation == USER else 0
-    _checked(_libc.unshare(_NEW_MOUNTS | _NEW_NAMES | users))
+    checked(_libc.unshare(_NEW_MOUNTS | _NEW_NAMES | users))
     if users:
         for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
             with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
@@ -230,7 +233,7 @@ def _unshare(isolation: str) -> None:
 
 
 def _mount(source: str, target: str, type_: str | None, flags: int, data: str | None = None) -> None:
-    _checked(
+    checked(
         _libc.mount(
             os.fsencode(source),
             os.fsencode(target),
@@ -248,14 +251,19 @@ def _locked_flags(target: str) -> int:
     return flags | (_RELATIVE_ATIME if has & 0x1000 else 0)
 
 
-def _open(source: str) -> int:
+def _open(mount: Mount) -> int:
+    """CannotProvide also where a link, which a pod may have made, leads out of its volume."""
     try:
-        return os.open(source, os.O_PATH | os.O_CLOEXEC)
+        source = os.open(mount.source, os.O_PATH | os.O_CLOEXEC)
     except OSError as error:
-        raise CannotProvide(f"can't mount {source}: {error.strerror}") from error
+        raise CannotProvide(f"can't mount {mount.source}: {error.strerror}") from error
+    if mount.within and not _is_below(os.readlink(f"/proc/self/fd/{source}"), os.path.realpath(mount.within)):
+        raise CannotProvide(f"can't mount {mount.source}: it leads out of its volume")
+    return source
 
 
-def _checked(result: int) -> None:
+def checked(result: int) -> None:
+    """OSError if a call of the C library has failed."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

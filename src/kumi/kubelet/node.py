@@ -25,9 +25,9 @@ from kumi.api.coordination import Lease
 from kumi.api.core import Node, Pod
 from kumi.api.errors import ApiError, KumiError
 from kumi.api.meta import format_micro_time, format_time
-from kumi.api.quantity import parse
+from kumi.api.quantity import MILLI, parse
 from kumi.api.wire import JsonObject
-from kumi.kubelet import inside, pressure
+from kumi.kubelet import gpus, inside, pressure
 from kumi.kubelet.admission import Refusal, Room
 from kumi.kubelet.devices import Devices
 from kumi.kubelet.machine import Machine, kill_below
@@ -36,6 +36,7 @@ from kumi.kubelet.pod_state import FINAL
 from kumi.kubelet.records import boot_id
 from kumi.kubelet.settings import NodeSettings, architecture
 from kumi.kubelet.worker import PodWorker
+from kumi.runtime.reconcile import Note
 
 LOG = logging.getLogger(__name__)
 LEASE_NAMESPACE = "kube-node-lease"
@@ -52,7 +53,10 @@ class ProcessNode:
         self._settings = settings
         self._offered = settings.offered()
         self._room = Room({resource: parse(text, resource) for resource, text in self._offered.items()})
-        self.devices = Devices({resource: parse(text, resource) // 1000 for resource, text in self._offered.items()})
+        counts = {resource: parse(text, resource) // 1000 for resource, text in self._offered.items()}
+        self.devices = Devices(counts, settings.cards)
+        self._unhealthy: dict[str, str] = {}
+        """card -> what is wrong with it"""
         self._workers: dict[str, PodWorker] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._heart: asyncio.Task[None] | None = None
@@ -125,6 +129,11 @@ class ProcessNode:
         """See machine.Member."""
         worker = self._workers.get(uid)
         return None if worker is None else await worker.joining(container)
+
+    def guardians(self, uid: str) -> list[int]:
+        """See machine.Member."""
+        worker = self._workers.get(uid)
+        return [] if worker is None else worker.guardians
 
     # what workers tell (worker.Host)
 
@@ -218,12 +227,15 @@ class ProcessNode:
         except ApiError as error:
             if error.reason != "AlreadyExists":
                 raise
-            labels = {"metadata": {"labels": node["metadata"]["labels"]}}
+            standing = await self.machine.client.get(kind, "", self.name)
+            had = standing["metadata"].get("labels") or {}
+            gone_labels = {key: None for key in had if key.startswith(gpus.LABELS)}
+            labels = {"metadata": {"labels": {**gone_labels, **node["metadata"]["labels"]}}}
             standing = await self.machine.client.patch(kind, "", self.name, labels)
         offers = (standing.get("status") or {}).get("capacity") or {}
         gone = {resource: None for resource in offers if resource not in self._offered}
-        offered = {**self._offered, **gone}
-        status = {**node["status"], "capacity": offered, "allocatable": offered}
+        offered = {"capacity": {**self._offered, **gone}, "allocatable": {**self._healthy(), **gone}}
+        status = {**node["status"], **offered}
         await self.machine.client.patch(kind, "", self.name, {"status": status}, subresource="status")
 
     async def _say_living(self) -> None:
@@ -252,7 +264,39 @@ class ProcessNode:
             await self._renew()
             await self._try(self._say_living())
             await self._try(self._say_pressure())
+            if self._settings.cards:
+                await self._try(self._say_health())
             await self.machine.clock.sleep_ms(self._settings.heartbeat_ms)
+
+    async def _say_health(self) -> None:
+        """Offers no card that is unhealthy, and tells of each once."""
+        found = await asyncio.to_thread(self.machine.settings.gpu_health)
+        now = {card.uuid: found[card.uuid] for card in self._settings.cards if card.uuid in found}
+        before, self._unhealthy = self._unhealthy, now
+        if before.keys() == now.keys():
+            return
+        self._room.allocatable[gpus.RESOURCE] = (len(self._settings.cards) - self.devices.avoid(now)) * MILLI
+        for uuid in sorted(now.keys() - before.keys()):
+            self._tell_of_card("GPUUnhealthy", f"GPU {uuid} is not offered any more: {now[uuid]}", "Warning")
+        for uuid in sorted(before.keys() - now.keys()):
+            self._tell_of_card("GPUHealthy", f"GPU {uuid} is offered again", "Normal")
+        status = {"status": {"allocatable": self._healthy()}}
+        kind = self.machine.kinds.of(Node)
+        try:
+            await self.machine.client.patch(kind, "", self.name, status, subresource="status")
+        except BaseException:
+            self._unhealthy = before  # it is still to be told
+            raise
+
+    def _tell_of_card(self, reason: str, message: str, type_: str) -> None:
+        about = {"apiVersion": "v1", "kind": "Node", "name": self.name, "uid": self.name}
+        self.machine.events.tell(Note(about, reason, message, type_), "kubelet")
+
+    def _healthy(self) -> dict[str, str]:
+        """What it offers, without the cards that are unhealthy."""
+        if not self._unhealthy:
+            return self._offered
+        return {**self._offered, gpus.RESOURCE: str(len(self._settings.cards) - len(self._unhealthy))}
 
     async def _renew(self) -> None:
         kind, now = self.machine.kinds.of(Lease), format_micro_time(self.machine.clock.now_ms())
@@ -279,12 +323,13 @@ class ProcessNode:
             "kubernetes.io/arch": architecture(),
             "kubernetes.io/os": "linux",
             "node-role.kubernetes.io/worker": "",
+            **gpus.labels_of(self._settings.cards),
             **self._settings.labels,
         }
         machine_id = boot_id()
         status = {
             "capacity": self._offered,
-            "allocatable": self._offered,
+            "allocatable": self._healthy(),
             "conditions": self._conditions(ready),
             "addresses": [
                 {"type": "InternalIP", "address": self.machine.settings.host_ip},

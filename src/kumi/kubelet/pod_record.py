@@ -20,6 +20,7 @@ class PodRecord(msgspec.Struct, kw_only=True):
     """Of one pod. `port`: what stands in for the injected `group_port` of the job `group`, 0 for none.
 
     `halted_ms`: when the node last stopped with the pod alive; what ended since then did not end by itself.
+    `claims`: uid of a claim that it uses -> who else may (kubelet.claims); `read_only`: volumes that it may not write.
     `cut_short`: container -> attempts that did not."""
 
     node: str
@@ -36,6 +37,8 @@ class PodRecord(msgspec.Struct, kw_only=True):
     prepared: bool = False
     halted_ms: int = 0
     cut_short: dict[str, list[int]] = {}
+    claims: dict[str, str] = {}
+    read_only: list[str] = []
 
 
 def home_of(data_dir: Path, pod: JsonObject) -> Path:

@@ -26,8 +26,10 @@ from pathlib import Path
 from typing import Any
 
 from kumi.api.errors import KumiError
-from kumi.kubelet import inside, records, shim, zygote
+from kumi.kubelet import inside, mounts, records, shim, zygote
 from kumi.kubelet.pod_words import Exit
+from kumi.kubelet.sandbox import refusal
+from kumi.kubelet.sandbox_view import Plan
 
 MARK = "KUMI_CONTAINER"
 """the variable that every process of a container carries: the stem of its attempt"""
@@ -120,8 +122,14 @@ class Launcher:
         self._socket: socket.socket | None = None
         self.isolation = ""
 
-    async def start(self) -> None:
-        """Makes the zygote and finds out which isolation works."""
+    async def start(self, sandbox: Plan | None = None) -> None:
+        """Makes the zygote and finds out which isolation works; with a sandbox that this works. KumiError: it does not."""
+        if sandbox is not None:
+            said = await self._ask(zygote.TRIAL, {"plan": list(sandbox)})
+            if "failed" in said:
+                raise refusal(str(said["failed"]))
+            self.isolation = mounts.SANDBOX
+            return
         staging = self._scratch / "view"
         staging.mkdir(parents=True, exist_ok=True)
         said = await self._ask(zygote.VIEW, {"staging": str(staging)})

@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
 from kumi import __version__
+from kumi.kubelet.gpus import RESOURCE, Card
+from kumi.kubelet.log_files import LIMITS, Limits
 from kumi.kubelet.pod_plan import Backoff
+from kumi.kubelet.sandbox_view import Plan
 
 
 def own_environment() -> dict[str, str]:
@@ -39,17 +42,24 @@ class MachineSettings:
     """at the node's stop: the longest grace of a pod"""
     api: Mapping[str, str] = field(default_factory=dict)
     """variables by which clients in containers find the API"""
+    log: Limits = LIMITS
+    """how much of each container's log is kept"""
     isolation: str = ""
     """"" finds out; `none`, `mount`, `user` (mounts.py) insist"""
+    sandbox: Plan | None = None
+    """every container runs in such a sandbox (sandbox.py)"""
+    gpu_health: Callable[[], Mapping[str, str]] = dict
+    """what is wrong with which card, by UUID (gpus.Health); called in a thread"""
 
 
 @dataclass(frozen=True)
 class NodeSettings:
     """Of one node. `resources`: quantities of what it offers, extended resources too; cpu and memory default to the
-    machine's."""
+    machine's; `cards`: the real GPUs behind its nvidia.com/gpu."""
 
     resources: Mapping[str, str] = field(default_factory=dict)
     pods: int = 110
+    cards: Sequence[Card] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     version: str = f"v{__version__}-kumi"
     heartbeat_ms: int = 10_000
@@ -57,7 +67,8 @@ class NodeSettings:
     def offered(self) -> dict[str, str]:
         """Every resource as a quantity."""
         machine = {"cpu": str(os.cpu_count() or 1), "memory": f"{psutil.virtual_memory().total // 1024}Ki"}
-        return {**machine, **self.resources, "pods": str(self.pods)}
+        cards = {RESOURCE: str(len(self.cards))} if self.cards else {}
+        return {**machine, **cards, **self.resources, "pods": str(self.pods)}
 
 
 def architecture() -> str:

@@ -4,36 +4,37 @@ Its life:
     1  a session of its own; it adopts every orphan below it, so that no descendant of the container can slip away
     2  it claims the attempt's `.run` record (whoever has it owns the attempt); taken already: it leaves
     3  it forks the container (own session, private view, then exec) and says on the report pipe how that went
-    4  it copies stdout and stderr to the log, line by line, with the time (see Log), and reaps
+    4  it copies stdout and stderr to the log, line by line, with the time (log_files.py), and reaps
     5  SIGTERM to the shim is passed on to the container's process group; SIGUSR1 kills everything below the shim
     6  when the container's process has ended, what is left below it is killed, the pipes are read to their end, and only
        then `.exit` is made: a reader that sees `.exit` finds the log complete
 Report     one line of JSON: {"pid", "ticks", "boot", "started_ms"}, {"failed": message} or {"taken": true}.
-Log        `<RFC 3339 time, ns> stdout|stderr F|P <bytes>\\n`; F is a whole line, P a part that the next entry goes on with
-           (a line of more than 16 KiB, or output that ended without a newline). All 40 bytes before the text are fixed.
 Death      if the shim itself is killed, the kernel kills the container's first process; the rest carries the variable
            KUMI_CONTAINER, by which process.py finds it.
-Source     the CRI log format; prctl(2) PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG.
-Not here   who starts shims: zygote.py, process.py. Standard library only.
+Source     prctl(2) PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG.
+Not here   who starts shims: zygote.py, process.py; the form of the log: log_files.py. Standard library only.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import json
 import os
 import select
 import signal
+import termios
 import time
 from typing import Any, NamedTuple, NoReturn
 
-from kumi.kubelet import mounts, records
+from kumi.kubelet import bubblewrap, mounts, records
+from kumi.kubelet.console import Console, Wanted
+from kumi.kubelet.log_files import LIMITS, Limits, Log
+from kumi.kubelet.sandbox_view import Plan
 
 KILL_ALL = signal.SIGUSR1
 """the signal that tells a shim to kill everything below it"""
-PREFIX_BYTES = 40
-LINE_BYTES = 16 * 1024
 START_ERROR_CODE = 128
 """exit code of a container that could not be started, as container runtimes have it"""
 _CHUNK = 1 << 16
@@ -53,49 +54,11 @@ class Request(NamedTuple):
     mounts: list[list[Any]] = []
     kept: list[str] = []
     staging: str = ""
-
-
-class Log:
-    """The container's log file. A full disk loses lines, never the container."""
-
-    def __init__(self, path: str) -> None:
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o640)
-        self._parts = {"stdout": b"", "stderr": b""}
-        self._second, self._second_text = -1, b""
-
-    def take(self, stream: str, data: bytes) -> None:
-        """Writes the whole lines, keeps the rest until its newline comes or it is long."""
-        data = self._parts[stream] + data
-        end = data.rfind(b"\n") + 1
-        text, rest = b"", data[end:]
-        head = b"%b %b " % (self._now(), stream.encode())
-        if end:
-            whole = head + b"F "
-            text = whole + data[: end - 1].replace(b"\n", b"\n" + whole) + b"\n"
-        while len(rest) >= LINE_BYTES:
-            text += head + b"P " + rest[:LINE_BYTES] + b"\n"
-            rest = rest[LINE_BYTES:]
-        self._parts[stream] = rest
-        self._write(text)
-
-    def close(self) -> None:
-        """Writes what is left without a newline."""
-        for stream, rest in self._parts.items():
-            if rest:
-                self._write(b"%b %b P %b\n" % (self._now(), stream.encode(), rest))
-        os.close(self._file)
-
-    def _write(self, text: bytes) -> None:
-        with contextlib.suppress(OSError):
-            while text:
-                text = text[os.write(self._file, text) :]
-
-    def _now(self) -> bytes:
-        second, ns = divmod(time.time_ns(), 10**9)
-        if second != self._second:
-            self._second = second
-            self._second_text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second)).encode()
-        return b"%b.%09dZ" % (self._second_text, ns)
+    log: list[int] = list(LIMITS)
+    """log_files.Limits"""
+    sandbox: list[Any] = []
+    """sandbox_view.Plan, where the isolation is a sandbox"""
+    console: list[bool] = list(Wanted())
 
 
 def run(request: Request, report: int) -> NoReturn:
@@ -120,6 +83,7 @@ class _Shim:
     def __init__(self, request: Request, report: int) -> None:
         self._request, self._report = request, report
         self._main = 0
+        self._poll = select.poll()
         self._status: int | None = None
         self._started_ms = 0
 
@@ -133,21 +97,24 @@ class _Shim:
         assert me is not None
         self._started_ms = time.time_ns() // 1_000_000
         who = {"pid": me.pid, "ticks": me.ticks, "boot": me.boot, "started_ms": self._started_ms}
+        who["isolation"] = self._request.isolation
         with contextlib.suppress(FileExistsError):
             os.mkdir(os.path.dirname(self._request.stem))  # and not the pod's: where that is gone, nothing may start
         if not records.claim(f"{self._request.stem}.run", who):
             self._tell({"taken": True})
             return
-        log = Log(f"{self._request.stem}.log")
-        out, err, trouble = self._start()
+        log = Log(self._request.stem, Limits(*self._request.log))
+        self._console = Console(Wanted(*self._request.console))
+        trouble = self._start()
         if trouble:
-            os.waitpid(self._main, 0)
+            kill_all_below()
             log.close()
             self._ended(_exit(START_ERROR_CODE, 0, "StartError", trouble, self._started_ms, self._started_ms))
             self._tell({"failed": trouble})
             return
+        self._console.open(f"{self._request.stem}.attach", self._poll)
         self._tell(who)
-        self._watch(wake, {out: "stdout", err: "stderr"}, log)
+        self._watch(wake, log)
         log.close()
         assert self._status is not None
         self._ended(_exit_of(self._status, self._started_ms))
@@ -168,43 +135,61 @@ class _Shim:
                     raise
             time.sleep(_FULL_DISK_S)
 
-    def _start(self) -> tuple[int, int, str]:
-        """Forks the container: (its stdout, its stderr, why it could not be started or "")."""
-        out, out_end = os.pipe2(os.O_CLOEXEC)
-        err, err_end = os.pipe2(os.O_CLOEXEC)
+    def _start(self) -> str:
+        """Forks the container: why it could not be started, or ""."""
         trouble, trouble_end = os.pipe2(os.O_CLOEXEC)
+        passage, inside = None, -1
+        if self._request.isolation == mounts.SANDBOX:
+            try:
+                inside = self._open_sandbox()
+            except OSError as error:
+                return in_words(error)
+            passage = bubblewrap.Passage(inside)
         shim = os.getpid()
         self._main = os.fork()
         if self._main == 0:
-            _become(self._request, shim, out_end, err_end, trouble_end)
-        for end in (out_end, err_end, trouble_end):
-            os.close(end)
+            _become(self._request, (shim, passage), self._console.theirs, trouble_end)
+        if passage is not None:
+            self._main = passage.await_child(self._main)
+        self._console.handed_over()
+        os.close(trouble_end)
         said = b""
         while chunk := os.read(trouble, _CHUNK):
             said += chunk
         os.close(trouble)
-        return out, err, said.decode(errors="replace")
+        return said.decode(errors="replace")
 
-    def _watch(self, wake: int, streams: dict[int, str], log: Log) -> None:
-        """Until the container's process has ended, nothing is below the shim, and the pipes are read."""
-        poll = select.poll()
-        for descriptor in (wake, *streams):
+    def _open_sandbox(self) -> int:
+        """A process inside. The door closes with this process."""
+        asked = self._request
+        wanted = [mounts.Mount(*mount) for mount in asked.mounts]
+        return bubblewrap.open_cell(Plan(*asked.sandbox), wanted, asked.hostname).init
+
+    def _watch(self, wake: int, log: Log) -> None:
+        """Until the container's process has ended, nothing is below the shim, and its words are read."""
+        poll, console = self._poll, self._console
+        for descriptor in (wake, *console.outputs):
             poll.register(descriptor, select.POLLIN)
         while self._status is None:
-            for descriptor, _ in poll.poll():
+            for descriptor, events in poll.poll(log.wait_ms()):
                 if descriptor == wake:
                     for number in os.read(wake, _CHUNK):
                         self._heard(number)
-                elif data := os.read(descriptor, _CHUNK):
-                    log.take(streams[descriptor], data)
-                else:
-                    poll.unregister(descriptor)
-        kill_all_below()
-        for descriptor, stream in streams.items():
-            os.set_blocking(descriptor, False)
-            with contextlib.suppress(BlockingIOError):
-                while data := os.read(descriptor, _CHUNK):
+                elif (stream := console.outputs.get(descriptor)) is None:
+                    console.heed(descriptor, events)
+                elif data := _read(descriptor):
                     log.take(stream, data)
+                    console.tell(stream, data)
+                elif data is not None:
+                    poll.unregister(descriptor)
+            log.show()
+        kill_all_below()
+        for descriptor, stream in console.outputs.items():
+            os.set_blocking(descriptor, False)
+            while data := _read(descriptor):
+                log.take(stream, data)
+                console.tell(stream, data)
+        console.close()
 
     def _heard(self, number: int) -> None:
         if number == signal.SIGCHLD:
@@ -232,41 +217,72 @@ def listen() -> int:
     return read_end
 
 
-def _become(request: Request, shim: int, out: int, err: int, trouble: int) -> NoReturn:
-    """In the fork: the container's own process. Tells `trouble` why it could not become it."""
+def _become(request: Request, way: tuple[int, bubblewrap.Passage | None], streams: list[int], trouble: int) -> NoReturn:
+    """In the fork: the container's own process. `way`: its guardian, and how it gets into its sandbox. Tells `trouble` why
+    it could not become it."""
+    shim, passage = way
     try:
-        os.setsid()
-        nothing = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
-        for descriptor, place in ((nothing, 0), (out, 1), (err, 2)):
-            os.dup2(descriptor, place)
-        view = mounts.View(
-            request.isolation,
-            request.hostname,
-            [mounts.Mount(*m) for m in request.mounts],
-            request.kept,
-            request.staging,
-        )
-        mounts.enter(view)
-        become_command(request.argv, request.environment, request.working_dir, shim)
+        if passage is not None:
+            passage.go_in()
+        take_streams(streams, terminal=Wanted(*request.console).terminal)
+        if passage is None:
+            view = mounts.View(
+                request.isolation,
+                request.hostname,
+                [mounts.Mount(*m) for m in request.mounts],
+                request.kept,
+                request.staging,
+            )
+            mounts.enter(view)
+            die_with(shim)
+        become_command(request.argv, request.environment, request.working_dir)
     except OSError as error:
-        os.write(trouble, str(error.args[0] if len(error.args) == 1 else error).encode())
+        os.write(trouble, in_words(error).encode())
     except BaseException as error:
         os.write(trouble, repr(error).encode())
     finally:
         os._exit(START_ERROR_CODE)
 
 
-def become_command(argv: list[str], environment: dict[str, str], working_dir: str, guardian: int) -> NoReturn:
-    """In a fork of the process `guardian`, with which it is to die: the command, as if freshly started. OSError."""
+def take_streams(streams: list[int], *, terminal: bool) -> None:
+    """Makes this process the first of a session, with these standard streams."""
+    os.setsid()
+    for place, descriptor in enumerate(streams):
+        os.dup2(descriptor, place)
+    if terminal:
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def die_with(guardian: int) -> None:
+    """This process, a fork of the guardian, is killed when that is gone."""
+    mounts.death_signal(signal.SIGKILL)
+    if os.getppid() != guardian:
+        os._exit(START_ERROR_CODE)
+
+
+def become_command(argv: list[str], environment: dict[str, str], working_dir: str) -> NoReturn:
+    """In a fork of its guardian: the command, as if freshly started. OSError."""
     _change_dir(working_dir)
     mounts.set_name(os.path.basename(argv[0]))
     signal.set_wakeup_fd(-1)
     for number in (*_HANDLED, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
-    mounts.death_signal(signal.SIGKILL)
-    if os.getppid() != guardian:
-        os._exit(START_ERROR_CODE)
     _exec(argv, environment)
+
+
+def in_words(error: OSError) -> str:
+    """An error of a start as its message."""
+    return str(error.args[0] if len(error.args) == 1 else error)
+
+
+def _read(descriptor: int) -> bytes | None:
+    """What is there, None for nothing yet; b"" at the end, which a terminal tells by an error."""
+    try:
+        return os.read(descriptor, _CHUNK)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
 
 
 def _change_dir(path: str) -> None:

@@ -3,8 +3,10 @@
     emptyDir              a directory of the pod; `medium: Memory` one in /dev/shm where that can be written
     configMap, secret,
     downwardAPI,          files written once, when the pod is prepared (changes of the object do not follow), read-only
-    projected             tokens of the pod's service account, too, which are not renewed
+    projected             tokens of the pod's service account, too, which are renewed (tokens.py)
     hostPath              the machine's own path, with the checks and creations of its `type`
+    persistentVolumeClaim,
+    ephemeral             what is behind the claim (claims.py)
     anything else         CannotConfigure: the pod waits in ContainerCreating with that message
 
 Where private views work (mounts.py) a volume appears at its mountPath, whether the machine has such a path or not, and
@@ -22,11 +24,13 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from kumi.api.wire import JsonObject
 from kumi.kubelet import mounts
+from kumi.kubelet.claims import Claimed
 from kumi.kubelet.environment import CannotConfigure, Environment, Facts, Sources, expand, field_of, resource_of
 from kumi.kubelet.pod_plan import containers_of
 
@@ -35,6 +39,8 @@ TOKEN_SECONDS = 3600
 GIVEN = "kube-api-access-"
 """begins the name of the volume that every pod is given: where its path can't be provided, the pod does without it"""
 _WRITTEN = ("configMap", "secret", "downwardAPI", "projected")
+_OF_THE_POD = ("emptyDir", "persistentVolumeClaim", "ephemeral")
+"""a subPath that is not there is made in those"""
 _HOST_TYPES = {"Directory": os.path.isdir, "File": os.path.isfile, "Socket": os.path.exists}
 
 
@@ -77,6 +83,16 @@ def provide(pod: JsonObject, home: Path, sources: Sources, facts: Facts) -> dict
     return places
 
 
+def renew(pod: JsonObject, home: Path, tokens: dict[tuple[str, int], str]) -> None:
+    """Puts new tokens in place of those in the pod's volumes below `home`. OSError."""
+    for volume in pod["spec"].get("volumes") or ():
+        projected = volume.get("projected") or {}
+        only = [source for source in projected.get("sources") or () if source.get("serviceAccountToken")]
+        if only:
+            renewed = {**volume, "projected": {**projected, "sources": only}}
+            _write(home / volume["name"], contents_of(renewed, Sources(tokens=tokens), Facts(pod)))
+
+
 def remove(pod_uid: str, home: Path) -> None:
     """Removes the pod's volumes, those in memory too."""
     shutil.rmtree(home, ignore_errors=True)
@@ -85,9 +101,15 @@ def remove(pod_uid: str, home: Path) -> None:
 
 
 def mounts_of(
-    container: JsonObject, pod: JsonObject, places: dict[str, str], environment: Environment, isolation: str
+    container: JsonObject,
+    pod: JsonObject,
+    places: dict[str, str],
+    environment: Environment,
+    isolation: str,
+    *,
+    read_only: Collection[str] = (),
 ) -> list[mounts.Mount]:
-    """What is to appear in a container, and where. CannotConfigure."""
+    """What is to appear in a container, and where; `read_only`: volumes that nobody may write. CannotConfigure."""
     volumes = {v["name"]: v for v in pod["spec"].get("volumes") or ()}
     found = []
     for wanted in container.get("volumeMounts") or ():
@@ -95,10 +117,13 @@ def mounts_of(
         if name not in places:
             raise CannotConfigure(f'volume "{name}" of a volumeMount is not in the pod')
         target = PurePosixPath("/", wanted["mountPath"])
-        source = _below(places[name], wanted, environment, creates="emptyDir" in volumes[name])
-        read_only = bool(wanted.get("readOnly")) or any(kind in volumes[name] for kind in _WRITTEN)
+        kept = name in read_only or any(kind in volumes[name] for kind in _WRITTEN)
+        creates = not kept and any(kind in volumes[name] for kind in _OF_THE_POD)
+        source = _below(places[name], wanted, environment, creates=creates)
         if isolation != mounts.NONE:
-            found.append(mounts.Mount(source, str(target), read_only))
+            named = "hostPath" in volumes[name]
+            mount_read_only = kept or bool(wanted.get("readOnly"))
+            found.append(mounts.Mount(source, str(target), mount_read_only, places[name], named))
         elif name.startswith(GIVEN):
             continue
         elif not _is_there_anyway(source, str(target), volumes[name]):
@@ -122,6 +147,8 @@ def variable_of(volume: str) -> str:
 def _provide(volume: JsonObject, place: Path, sources: Sources, facts: Facts) -> Path:
     if "hostPath" in volume:
         return _host_path(volume["hostPath"] or {})
+    if volume["name"] in sources.claims:
+        return _claimed(sources.claims[volume["name"]])
     if any(kind in volume for kind in _WRITTEN):
         _write(place, contents_of(volume, sources, facts))
         return place
@@ -133,6 +160,15 @@ def _provide(volume: JsonObject, place: Path, sources: Sources, facts: Facts) ->
     place.mkdir(parents=True, exist_ok=True)
     place.chmod(0o777)
     return place
+
+
+def _claimed(claimed: Claimed) -> Path:
+    if claimed.place is None:
+        return _host_path(claimed.source or {})
+    if not claimed.place.exists():
+        claimed.place.mkdir(parents=True)
+        claimed.place.chmod(0o777)
+    return claimed.place
 
 
 def _host_path(source: JsonObject) -> Path:
@@ -209,13 +245,16 @@ def _downward(item: JsonObject, facts: Facts) -> str:
 
 
 def _write(place: Path, contents: dict[str, Content]) -> None:
+    """Makes or replaces each file as a whole: who opens it finds the old one or the new one."""
     for path, content in contents.items():
         target = place / _safe(path)
         target.parent.mkdir(parents=True, exist_ok=True)
+        new = target.with_name(f"..{target.name}.new")
         with contextlib.suppress(FileNotFoundError):
-            target.unlink()
-        target.write_bytes(content.data)
-        target.chmod(content.mode)
+            new.unlink()
+        new.write_bytes(content.data)
+        new.chmod(content.mode)
+        new.replace(target)
     place.mkdir(parents=True, exist_ok=True)
 
 
@@ -224,6 +263,9 @@ def _below(place: str, wanted: JsonObject, environment: Environment, creates: bo
     if not sub_path:
         return place
     source = os.path.join(place, _safe(sub_path))
+    top = os.path.realpath(place)
+    if os.path.commonpath([top, os.path.realpath(source)]) != top:
+        raise CannotConfigure(f'volume "{wanted["name"]}": {sub_path} leads out of it')
     if creates:
         os.makedirs(source, exist_ok=True)
     if not os.path.exists(source):

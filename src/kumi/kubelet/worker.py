@@ -62,7 +62,7 @@ from kumi.kubelet.pod_words import (
     Tick,
     Unprepared,
 )
-from kumi.kubelet.ports import Group
+from kumi.kubelet.preparation import Preparation
 from kumi.kubelet.probes import ProbeKind
 from kumi.kubelet.process import Process, exit_of, stems, sweep
 from kumi.kubelet.process import Refused as LaunchRefused
@@ -102,14 +102,15 @@ class PodWorker:
         self._host, self._machine = host, host.machine
         self._pod, self._home, self._record = pod, home, record
         self._plan_life(record.started_ms)
-        offered, allocatable = host.devices.offered, host.allocatable
-        self._outfit = Outfit(self._machine, record, offered, allocatable)
+        self._outfit = Outfit(self._machine, record, host.devices, host.allocatable)
+        self._preparation = Preparation(self._machine, record, self._outfit, home / ".volumes")
         self._processes: dict[str, Process] = {}
         self._requests: dict[str, shim.Request] = {}
         """how the last attempt of each container was started"""
         self._tasks: set[asyncio.Task[None]] = set()
         self._writer: asyncio.Task[None] | None = None
         self._alarm: asyncio.Task[None] | None = None
+        self._renewal: asyncio.Task[None] | None = None
         self._written: JsonObject | None = None
         self._in_api, self._delete_at_last, self._over_told = True, False, False
         self._laid_out = False
@@ -147,6 +148,8 @@ class PodWorker:
             found += self._find(name)
         self._laid_out = True
         self._halted_at(0)
+        if self._record.prepared:
+            self._keep_tokens()
         self._hear_all([*found, self._removal() or Tick()])
 
     def changed(self, pod: JsonObject) -> None:
@@ -199,6 +202,8 @@ class PodWorker:
         self._set_alarm()
         if self._life.over and not self._over_told:
             self._over_told = True
+            if self._renewal is not None:
+                self._renewal.cancel()
             self._machine.pod_over(self._record.namespace, self.uid)
             self._host.pod_over(self.uid)
             if self._has_volumes:
@@ -273,23 +278,20 @@ class PodWorker:
         try:
             if not self._laid_out:
                 self._lay_out()
-            sources = await self._machine.sources(self._record.namespace, *volumes.wanted_of(self._pod))
-            sources = replace(sources, tokens=await self._machine.tokens(self._pod, volumes.tokens_of(self._pod)))
-            self._record.places = volumes.provide(
-                self._pod, self._home / ".volumes", sources, self._outfit.facts(self._pod)
-            )
-            said = note(self._pod)
-            if said is not None and said.group and said.port:
-                group = Group(said.group, said.port)
-                self._record.group, self._record.group_port = group
-                self._record.port = self._machine.ports.take(group, self.uid)
+            await self._preparation.prepare(self._pod, lambda: self._life.over)
             if not self._record.prepared:
                 self._record.prepared = True
                 pod_record.save(self._home, self._record)
         except (KumiError, OSError) as error:
             self._hear(self._unprepared(error))
             return
+        self._keep_tokens()
         self._hear(Prepared())
+
+    def _keep_tokens(self) -> None:
+        if volumes.tokens_of(self._pod):
+            renewal = self._preparation.renew(lambda: None if self._life.over else self._pod)
+            self._renewal = self._spawn(renewal)
 
     async def _start(self, name: str, attempt: int) -> None:
         directory = self._home / name
@@ -374,6 +376,11 @@ class PodWorker:
             stem = str(self._home / name / str(self._life.containers[name].runs - 1))
             request = self._requests[name] = await self._outfit.request(self._pod, name, stem)
         return joining(request, process)
+
+    @property
+    def guardians(self) -> list[int]:
+        """The shims of its containers that run."""
+        return [process.who.pid for process in self._processes.values()]
 
     def _stop(self, name: str, kill: bool) -> None:
         process = self._processes.get(name)

@@ -5,7 +5,8 @@ Why        starting an interpreter costs 15 ms and more, forking a warm one 1 or
 Protocol   on a socket of packets: a packet with two descriptors, the request (a file in memory, JSON) and the report
            pipe's end; for `inside` the three standard streams follow. Packet `shim` forks
            a shim (shim.py says what it reports), `inside` a command in a container (inside.py); `view` reports the best
-           isolation that works here: {"isolation": "mount" | "user" | "none"}. End of file: it leaves; shims stay.
+           isolation that works here: {"isolation": "mount" | "user" | "none"}; `trial` whether a sandbox can be had:
+           {"failed": why not}. End of file: it leaves; shims stay.
 Not here   who speaks to it: process.py.
 """
 
@@ -19,9 +20,10 @@ import signal
 import socket
 from typing import NoReturn
 
-from kumi.kubelet import inside, mounts, shim
+from kumi.kubelet import bubblewrap, inside, mounts, shim
+from kumi.kubelet.sandbox_view import Plan
 
-SHIM, VIEW, INSIDE = b"shim", b"view", b"inside"
+SHIM, VIEW, INSIDE, TRIAL = b"shim", b"view", b"inside", b"trial"
 
 
 def serve(descriptor: int) -> None:
@@ -62,7 +64,11 @@ def _serve_one(connection: socket.socket, packet: bytes, request: int, report: i
             shim.run(shim.Request(**asked), report)
         if packet == INSIDE:
             inside.run(inside.Request(**asked), streams, report)
-        _say(report, {"isolation": best_isolation(asked["staging"])})
+        if packet == TRIAL:
+            trouble = bubblewrap.trial(Plan(*asked["plan"]))
+            _say(report, {"failed": trouble} if trouble else {})
+        else:
+            _say(report, {"isolation": best_isolation(asked["staging"])})
     finally:
         os._exit(0)
 

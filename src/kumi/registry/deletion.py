@@ -23,6 +23,7 @@ from kumi.api.meta import format_time, parse_time
 from kumi.api.scheme import Kind
 from kumi.api.wire import JsonObject
 from kumi.registry.environment import Environment
+from kumi.registry.hooks import DeletionHook
 from kumi.registry.kinds.lifecycle import Lifecycle, lifecycle
 from kumi.registry.objects import Found, prefix_of
 from kumi.registry.refusals import forbidden, invalid_options, precondition_failed
@@ -63,6 +64,9 @@ class Deleting:
             if found is None:
                 raise not_found(kind.plural, target.name, kind.group)
             check_preconditions(kind, target.name, found, options)
+            for hook in self._env.hooks:
+                if isinstance(hook, DeletionHook):
+                    hook.deleting(kind, found.object)
             operation = operation_of("DELETE", target, None, found.object, options)
             await self._env.webhooks.mutate(operation, lambda _: None)
             await self._env.webhooks.validate(operation, lambda _: None)
@@ -97,8 +101,18 @@ class Deleting:
                 left = await objects.put(found.key, step.marked, found.revision)
                 revision = int(left["metadata"]["resourceVersion"])
             if step.remove:
-                await objects.remove(found.key, revision)
+                await self._remove(kind, found, revision)
         return left if not step.remove or life.answers_object else removed(kind, left)
+
+    async def _remove(self, kind: Kind, found: Found, revision: int) -> None:
+        """Removes it; whoever saw the mark may have done so before (a node whose pod is over does). Conflict: it changed."""
+        try:
+            await self._env.objects.remove(found.key, revision)
+        except Conflict:
+            meta = found.object["metadata"]
+            there = self._env.objects.get(kind, meta.get("namespace", ""), meta["name"])
+            if there is not None and there.object["metadata"]["uid"] == meta["uid"]:
+                raise
 
 
 def next_step(kind: Kind, found: Found, options: DeleteOptions, now_ms: int) -> Step:

@@ -41,7 +41,7 @@ class Environment:
     @cached_property
     def webhooks(self) -> Webhooks:
         """Other people's say."""
-        return Webhooks(self.objects, self.scheme, self.new_uid, self.caller)
+        return Webhooks(self.objects, self.scheme, self.new_uid, self.caller, self.policies)
 
     def now(self) -> str:
         """Now, as the API writes times."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from kumi.api.errors import FieldError
 from kumi.api.scheme import Kind
@@ -24,4 +24,13 @@ class AdmissionHook(Protocol):
 
     def warnings(self, operation: Operation, kind: Kind, new: JsonObject) -> list[str]:
         """What the writer should be warned of (Warning headers)."""
+        ...
+
+
+@runtime_checkable
+class DeletionHook(Protocol):
+    """A hook that may keep objects from being deleted."""
+
+    def deleting(self, kind: Kind, obj: JsonObject) -> None:
+        """ApiError: the object has to stay."""
         ...

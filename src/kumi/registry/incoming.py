@@ -28,11 +28,12 @@ def read(target: Target, obj: object, options: WriteOptions, stored: JsonObject 
     if obj.get("metadata") is None:
         obj["metadata"] = {}
     checked = _checked(target, obj, stored)
+    faults = [*options.repeated, *(f'unknown field "{path}"' for path in checked.unknown)]
     if options.field_validation == "Warn":
-        options.warn(f'unknown field "{path}"' for path in checked.unknown)
-    strict = options.field_validation == "Strict" and bool(checked.unknown)
+        options.warn(faults)
+    strict = options.field_validation == "Strict" and bool(faults)
     if strict and (kind.custom or not checked.errors):  # a custom kind is decoded before its schema is looked at
-        raise fields.strict_refusal(kind, target.version, checked.unknown)
+        raise fields.strict_refusal(kind, target.version, faults)
     if checked.errors:
         raise fields.refusal(kind, target.version, obj, checked.errors)
     metadata.tidy(checked.object["metadata"])

@@ -3,6 +3,8 @@
 Keys       `/group/plural/namespace/name` (cluster-scoped: `/group/plural//name`; the core group is `core`).
 Value      the object in its stored version without `metadata.resourceVersion`, which is the revision that wrote it. Who manages
            its fields (metadata.managedFields) stands behind the rest, as the last member `kumi.dev/managedFields`.
+Text       apiVersion, kind and metadata stand first, so that an object can be sent on as it is stored, with its revision and its
+           managers put in: `Entry` to JSON without a decoder and an encoder in between (1 us against 35 for 3 KB).
 Managers   are as large as the object and read by nobody but the rules of apply: a decoded object has them as the text that
            they are stored as (orjson.Fragment), which every JSON encoder here writes as it is. `managed_text` and
            `with_managers` are the way to read them.
@@ -15,7 +17,8 @@ from __future__ import annotations
 
 import copyreg
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, overload
 
 import orjson
 
@@ -31,6 +34,7 @@ CACHED = 2048
 MANAGED = "managedFields"
 _MEMBER = b',"kumi.dev/managedFields":'
 _NOBODY = b"[]"
+_FIRST = ("apiVersion", "kind", "metadata")
 
 copyreg.pickle(orjson.Fragment, lambda fragment: (orjson.Fragment, (orjson.dumps(fragment),)))
 
@@ -59,6 +63,19 @@ class Found(NamedTuple):
         return obj
 
 
+class Head(NamedTuple):
+    """How the objects of a kind begin as they are stored, and how they begin where they are sent."""
+
+    stored: bytes
+    sent: bytes
+
+    @staticmethod
+    def of(kind: Kind, *, within_list: bool) -> Head:
+        """`within_list`: without apiVersion and kind, as lists of Kubernetes' own kinds have their items."""
+        stored = orjson.dumps({"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {}})[:-2]
+        return Head(stored, b'{"metadata":{' if within_list else stored)
+
+
 class Objects:
     """Reads and writes whole objects of a store."""
 
@@ -79,6 +96,24 @@ class Objects:
         """The object of an entry of a long list: read-only, but not kept."""
         cached = self._cache.get((entry.key, entry.revision))
         return decode(entry.value, entry.revision) if cached is None else cached
+
+    def text(self, entry: Entry, head: Head) -> bytes:
+        """The JSON of an entry's object."""
+        value = entry.value
+        if not value.startswith(head.stored):
+            return self._text_of_other(entry, head)
+        at = value.rfind(_MEMBER)
+        managed = value[at + len(_MEMBER) : -1] if at >= 0 else _NOBODY
+        noted = b"" if managed == _NOBODY else b'"managedFields":%b,' % managed
+        rest = value[len(head.stored) : at if at >= 0 else -1]
+        return b'%b"resourceVersion":"%d",%b%b}' % (head.sent, entry.revision, noted, rest)
+
+    def _text_of_other(self, entry: Entry, head: Head) -> bytes:
+        """Of one that was stored in another order, by an older version."""
+        obj = self.listed(entry)
+        if head.sent != head.stored:
+            obj = {key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}
+        return orjson.dumps(obj)
 
     def page(self, prefix: str, *, limit: int = 0, after: str = "", revision: int = 0) -> Page:
         """See Store.list."""
@@ -129,6 +164,30 @@ class Objects:
             self._cache.popitem(last=False)
 
 
+class Decoded(Sequence[JsonObject]):
+    """The objects of entries, each decoded when it is asked for: a hundred thousand of them at once are a gigabyte."""
+
+    def __init__(self, objects: Objects, entries: Sequence[Entry]) -> None:
+        self._objects, self._entries = objects, entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]  # as a list has none
+
+    @overload
+    def __getitem__(self, index: int) -> JsonObject: ...
+    @overload
+    def __getitem__(self, index: slice) -> Decoded: ...
+    def __getitem__(self, index: int | slice) -> JsonObject | Decoded:
+        if isinstance(index, slice):
+            return Decoded(self._objects, self._entries[index])
+        return self._objects.listed(self._entries[index])
+
+
 def key_of(kind: Kind, namespace: str, name: str) -> str:
     """Where an object is stored."""
     return f"{prefix_of(kind, '')}{namespace}/{name}"
@@ -159,7 +218,7 @@ def encode(obj: JsonObject) -> bytes:
     """The bytes of an object that has no resourceVersion; its managers become text."""
     metadata = obj["metadata"]
     managed = managed_text(metadata.pop(MANAGED, None))
-    value = orjson.dumps(obj)
+    value = orjson.dumps({**{key: obj[key] for key in _FIRST if key in obj}, **obj})
     if managed != _NOBODY:
         metadata[MANAGED] = orjson.Fragment(managed)
     return b"".join((value[:-1], _MEMBER, managed, b"}"))

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import orjson
@@ -21,8 +23,9 @@ import orjson
 from kumi.api.errors import ApiError, FieldError, bad_request, not_found
 from kumi.api.wire import JsonObject, Listing
 from kumi.registry import versions
+from kumi.registry.custom.kind import CustomKind
 from kumi.registry.environment import Environment
-from kumi.registry.objects import prefix_of
+from kumi.registry.objects import Decoded, Head, prefix_of
 from kumi.registry.refusals import Refusal, invalid_options, revision_too_large
 from kumi.registry.requests import ListOptions, Target
 from kumi.registry.selectors import Predicate, name_wanted, selection
@@ -35,6 +38,15 @@ INCONSISTENT = (
     "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or "
     "deleted between the time the first chunk was returned and now may show up in the list."
 )
+
+
+class Texts(NamedTuple):
+    """A page of a list whose items are JSON texts; the rest is as in Listing."""
+
+    items: list[bytes]
+    revision: str
+    token: str
+    remaining: int | None
 
 
 class From(NamedTuple):
@@ -64,19 +76,29 @@ class Reading:
         selected = selection(kind, options.labels, options.fields, target.version)
         prefix = prefix_of(kind, target.namespace)
         start = self._start(prefix, options)
-        try:
-            if selected is not None and start.revision == 0 and not start.after and not options.limit:
-                one = self._one(target, options)
-                if one is not None:
-                    return one
-            listing = self._page(prefix, start, options.limit, selected)
-        except Compacted as error:
-            raise _expired(start.after.removeprefix(prefix)) from error
-        except FutureRevision as error:
-            raise revision_too_large(error.revision, error.newest) from error
-        if target.version in ("", kind.version) and kind.twin is None:
+        plain = start == From("", 0) and not options.limit
+        with _expiring(prefix, start):
+            one = self._one(target, options) if selected is not None and plain else None
+            listing = self._page(prefix, start, options.limit, selected) if one is None else one
+        if _is_as_stored(target):
             return listing
         return listing._replace(items=[versions.from_stored(kind, target.version, o) for o in listing.items])
+
+    def texts(self, target: Target, options: ListOptions) -> Texts | None:
+        """The same page as texts, where the items can be sent as they are stored: None if they have to be looked at.
+
+        The errors of `list`."""
+        kind = target.kind
+        if not _is_as_stored(target) or options.labels or options.fields:
+            return None
+        objects, prefix = self._env.objects, prefix_of(kind, target.namespace)
+        start = self._start(prefix, options)
+        with _expiring(prefix, start):
+            page = objects.page(prefix, limit=options.limit, after=start.after, revision=start.revision)
+        head = Head.of(kind, within_list=not kind.custom)
+        token = _token(page.revision, page.entries[-1], prefix) if page.more and page.entries else ""
+        items = [objects.text(entry, head) for entry in page.entries]
+        return Texts(items, str(page.revision), token, page.remaining if token else None)
 
     def _one(self, target: Target, options: ListOptions) -> Listing | None:
         """The list where the selector leaves one object whose key is known."""
@@ -93,20 +115,21 @@ class Reading:
         objects = self._env.objects
         page = objects.page(prefix, limit=limit, after=start.after, revision=start.revision)
         if selected is None:
-            items = [objects.listed(entry) for entry in page.entries]
+            items = Decoded(objects, page.entries)
             token = _token(page.revision, page.entries[-1], prefix) if page.more and page.entries else ""
             return Listing(items, str(page.revision), token, page.remaining if token else None)
-        items, last = [], None
+        chosen: list[JsonObject] = []
+        last: Entry | None = None
         while True:
             for entry in page.entries:
-                if limit and len(items) == limit:
-                    return Listing(items, str(page.revision), _token(page.revision, last or entry, prefix))
+                if limit and len(chosen) == limit:
+                    return Listing(chosen, str(page.revision), _token(page.revision, last or entry, prefix))
                 obj = objects.listed(entry)
                 if selected(obj):
-                    items.append(obj)
+                    chosen.append(obj)
                 last = entry
             if not page.more or last is None:
-                return Listing(items, str(page.revision))
+                return Listing(chosen, str(page.revision))
             page = objects.page(prefix, limit=limit, after=last.key, revision=page.revision)
 
     def _start(self, prefix: str, options: ListOptions) -> From:
@@ -123,6 +146,17 @@ class Reading:
             raise revision_too_large(revision, newest)
         exactly = options.revision_match == "Exact" or (not options.revision_match and options.limit > 0)
         return From("", revision if exactly else 0)
+
+
+@contextmanager
+def _expiring(prefix: str, start: From) -> Iterator[None]:
+    """A revision that the store doesn't have, as its client is told of it."""
+    try:
+        yield
+    except Compacted as error:
+        raise _expired(start.after.removeprefix(prefix)) from error
+    except FutureRevision as error:
+        raise revision_too_large(error.revision, error.newest) from error
 
 
 def check_revision_match(options: ListOptions) -> None:
@@ -153,6 +187,12 @@ def parse_revision(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise bad_request(f'resourceVersion: Invalid value: "{text}": it must be what an earlier answer said')
     return int(text)
+
+
+def _is_as_stored(target: Target) -> bool:
+    """Whether the caller sees objects as they are stored."""
+    kind = target.kind
+    return target.version in ("", kind.version) and kind.twin is None and not isinstance(kind, CustomKind)
 
 
 def _match_wrong(detail: str) -> ApiError:

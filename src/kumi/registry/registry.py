@@ -9,11 +9,12 @@ Objects that go in are used up: the registry may change and keep them.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kumi.api.errors import ApiError
+from kumi.api.measures import Family, Sample
 from kumi.api.scheme import Scheme
 from kumi.api.wire import JsonObject, Listing, WatchEvent
 from kumi.registry import versions
@@ -25,14 +26,14 @@ from kumi.registry.deletion import Deleting
 from kumi.registry.environment import Environment
 from kumi.registry.hooks import AdmissionHook
 from kumi.registry.kinds.lifecycle import lifecycle
-from kumi.registry.objects import Objects
+from kumi.registry.objects import Objects, prefix_of
 from kumi.registry.patching import Patch
-from kumi.registry.reading import Reading
+from kumi.registry.reading import Reading, Texts
 from kumi.registry.refusals import APPLY
 from kumi.registry.requests import DeleteOptions, FieldValidation, ListOptions, Target, WriteOptions
 from kumi.registry.subresources import Subresources
 from kumi.registry.subresources.token import TokenSigner
-from kumi.registry.watching import Watching
+from kumi.registry.watching import Batch, Watching
 from kumi.registry.webhooks.calling import Caller
 from kumi.registry.writing import Writing
 from kumi.store.base import Store
@@ -71,6 +72,14 @@ class Registry:
         """Which rules are in force for whom, as of now."""
         return self._env.policies.now()
 
+    def measures(self) -> Iterator[Family]:
+        """See kumi.api.measures.Measured: how many objects of each kind are stored."""
+        pages = (
+            (kind, self._env.objects.page(prefix_of(kind, ""), limit=1)) for kind in self.scheme if kind.twin is None
+        )
+        counts = [Sample((kind.resource,), len(page.entries) + page.remaining) for kind, page in pages]
+        yield Family("apiserver_storage_objects", "Stored objects.", "gauge", ("resource",), counts)
+
     def find(self, target: Target) -> JsonObject | None:
         """The object as it is stored, if it is there."""
         found = self._env.objects.get(target.kind, target.namespace, target.name)
@@ -85,9 +94,17 @@ class Registry:
         """A page; namespace "" means all. ApiError 400, 410, 422, 504."""
         return self._reading.list(target, options)
 
+    def texts(self, target: Target, options: ListOptions) -> Texts | None:
+        """The same page, its items as JSON texts; None where they can't be sent as they are stored. The errors of `list`."""
+        return self._reading.texts(target, options)
+
     def watch(self, target: Target, options: ListOptions) -> AsyncIterator[WatchEvent]:
         """Changes; the call itself refuses wrong options and revisions. ApiError 400, 410, 422, 504."""
         return self._watching.watch(target, options)
+
+    def batches(self, target: Target, options: ListOptions) -> AsyncGenerator[Batch, None]:
+        """The same, as many at once as there are. ApiError 400, 410, 422, 504."""
+        return self._watching.batches(target, options)
 
     async def create(self, target: Target, obj: JsonObject, options: WriteOptions) -> JsonObject:
         """The new object; a Status for `binding` and `eviction`. ApiError 400, 403, 404, 409, 422."""
@@ -95,6 +112,12 @@ class Registry:
             return await self._subresources.create(target, obj, options)
         self._catalogue.check_creatable(target.kind)
         return await self._followed(target, self._writing.create(target, obj, options))
+
+    async def connect(self, target: Target, query: JsonObject, options: WriteOptions) -> JsonObject:
+        """The options with which the user may be connected to a pod (exec, attach, portforward), as webhooks want them.
+
+        ApiError 403, 404."""
+        return await self._subresources.connect(target, query, options)
 
     async def update(self, target: Target, obj: JsonObject, options: WriteOptions) -> JsonObject:
         """The object as it is now, or its scale. ApiError 400, 404, 409, 422."""

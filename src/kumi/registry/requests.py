@@ -26,7 +26,7 @@ class Target:
 @dataclass
 class WriteOptions:
     """Options of create, update and patch. `warnings` and `created` are filled by the call: what the writer is to be warned of
-    (Warning headers), and whether the object is new."""
+    (Warning headers), and whether the object is new. `repeated`: a sentence for each field that the body gives twice."""
 
     dry_run: bool = False
     field_validation: FieldValidation = "Warn"
@@ -34,6 +34,7 @@ class WriteOptions:
     force: bool = False
     user: User | None = None
     """who writes; None: a loop of this process, which may write anything"""
+    repeated: tuple[str, ...] = ()
     warnings: list[str] = field(default_factory=list)
     created: bool = False
 

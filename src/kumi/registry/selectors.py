@@ -80,8 +80,9 @@ def selection(kind: Kind, labels: str, fields: str, version: str = "") -> Predic
         return None
 
     def selected(obj: JsonObject) -> bool:
+        shown = kind.presented(obj) if wanted else obj
         for read, value, equal in wanted:
-            if (read(obj) == value) is not equal:
+            if (read(shown) == value) is not equal:
                 return False
         if not terms:
             return True

@@ -9,7 +9,6 @@ Source     RFC 9562, section 5.7 and method 1 of 6.2.
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Callable
 
 COUNT_BITS = 12
@@ -26,4 +25,5 @@ class Uids:
         self._last = max(self._clock_ms() << COUNT_BITS, self._last + 1)
         time, count = self._last >> COUNT_BITS, self._last & ((1 << COUNT_BITS) - 1)
         chance = int.from_bytes(self._entropy(8), "big") >> 2
-        return str(uuid.UUID(int=time << 80 | 7 << 76 | count << 64 | 2 << 62 | chance))
+        digits = f"{time << 80 | 7 << 76 | count << 64 | 2 << 62 | chance:032x}"
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -17,8 +17,9 @@ Source     Kubernetes: API concepts (watch, bookmarks, streaming lists).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from contextlib import aclosing
+from typing import TypeAlias
 
 from kumi.api.errors import ApiError
 from kumi.api.scheme import Kind
@@ -36,6 +37,10 @@ from kumi.store.base import Change, Compacted, Lagging, Watch
 TICK_S = 2.0
 """Seconds between two looks at whether a bookmark is due."""
 INITIAL_EVENTS_END = "k8s.io/initial-events-end"
+TOGETHER = 128
+"""Events that are handed over at once, at most."""
+
+Batch: TypeAlias = list[WatchEvent]
 
 
 class Watching:
@@ -44,8 +49,13 @@ class Watching:
     def __init__(self, env: Environment) -> None:
         self._env = env
 
-    def watch(self, target: Target, options: ListOptions) -> AsyncIterator[WatchEvent]:
-        """Events in the caller's version; closing the iterator ends the watch. Wrong options are refused by the call.
+    def watch(self, target: Target, options: ListOptions) -> AsyncGenerator[WatchEvent, None]:
+        """The events of `batches`, one at a time."""
+        return _singly(self.batches(target, options))
+
+    def batches(self, target: Target, options: ListOptions) -> AsyncGenerator[Batch, None]:
+        """Events in the caller's version, all that there are at a time (one at least, TOGETHER at most); closing the iterator
+        ends the watch. Wrong options are refused by the call.
 
         ApiError 400, 410, 422, 504; 410 also later, for a reader that fell too far behind."""
         kind, objects = target.kind, self._env.objects
@@ -86,69 +96,78 @@ class _Events:
         self._env, self._kind, self._version = env, target.kind, target.version
         self._selected, self._changes, self._told = selected, changes, after
 
-    async def run(self, first: list[JsonObject], marked: bool, bookmarks: bool) -> AsyncIterator[WatchEvent]:
+    async def run(self, first: list[JsonObject], marked: bool, bookmarks: bool) -> AsyncGenerator[Batch, None]:
         """Everything, in order."""
-        changes = self._changes
         try:
-            for obj in first:
-                yield self._spoken("ADDED", obj)
+            for start in range(0, len(first), TOGETHER):
+                yield [self._spoken("ADDED", obj) for obj in first[start : start + TOGETHER]]
             if marked:
-                yield bookmark(self._kind, self._version, self._told, {INITIAL_EVENTS_END: "true"})
-            if bookmarks:
-                async with aclosing(self._with_bookmarks()) as events:
-                    async for event in events:
-                        yield event
-                return
-            async for change in changes:
-                for event in self._event(change):
-                    yield event
+                yield [bookmark(self._kind, self._version, self._told, {INITIAL_EVENTS_END: "true"})]
+            async with aclosing(self._with_bookmarks() if bookmarks else self._plain()) as batches:
+                async for batch in batches:
+                    yield batch
         except Lagging as error:
             raise _fell_behind() from error
         finally:
-            await changes.aclose()
+            await self._changes.aclose()
 
-    async def _with_bookmarks(self) -> AsyncGenerator[WatchEvent, None]:
+    async def _plain(self) -> AsyncGenerator[Batch, None]:
+        while changes := await self._changes.some():
+            for batch in self._batches(changes):
+                yield batch
+
+    async def _with_bookmarks(self) -> AsyncGenerator[Batch, None]:
         store, noted = self._env.objects.store, 0
-        step = asyncio.ensure_future(anext(self._changes))
-        try:
-            while True:
-                done, _ = await asyncio.wait((step,), timeout=TICK_S)
-                if not done:
-                    if noted > self._told:
-                        self._told = noted
-                        yield bookmark(self._kind, self._version, noted)
-                    noted = store.revision
-                    continue
-                try:
-                    change = step.result()
-                except StopAsyncIteration:
-                    return
-                for event in self._event(change):
-                    self._told = change.revision
-                    yield event
-                step = asyncio.ensure_future(anext(self._changes))
-        finally:
-            step.cancel()
+        while True:
+            try:
+                async with asyncio.timeout(TICK_S):
+                    changes = await self._changes.some()
+            except TimeoutError:
+                if noted > self._told:
+                    self._told = noted
+                    yield [bookmark(self._kind, self._version, noted)]
+                noted = store.revision
+                continue
+            if not changes:
+                return
+            for batch in self._batches(changes):
+                yield batch
 
-    def _event(self, change: Change) -> Iterator[WatchEvent]:
+    def _batches(self, changes: Sequence[Change]) -> Iterator[Batch]:
+        for start in range(0, len(changes), TOGETHER):
+            batch = []
+            for change in changes[start : start + TOGETHER]:
+                event = self._event(change)
+                if event is not None:
+                    self._told = change.revision
+                    batch.append(event)
+            if batch:
+                yield batch
+
+    def _event(self, change: Change) -> WatchEvent | None:
         objects, selected = self._env.objects, self._selected
         now = objects.current(change)
         if selected is None:
             if now is not None:
-                yield self._spoken("ADDED" if change.previous is None else "MODIFIED", now)
-            elif (gone := objects.previous(change)) is not None:
-                yield self._spoken("DELETED", gone)
-            return
+                return self._spoken("ADDED" if change.previous is None else "MODIFIED", now)
+            gone = objects.previous(change)
+            return None if gone is None else self._spoken("DELETED", gone)
         is_in = now is not None and selected(now)
         before = objects.previous(change)
         was_in = before is not None and selected(before)
         if now is not None and is_in:
-            yield self._spoken("MODIFIED" if was_in else "ADDED", now)
-        elif before is not None and was_in:
-            yield self._spoken("DELETED", before)
+            return self._spoken("MODIFIED" if was_in else "ADDED", now)
+        return self._spoken("DELETED", before) if before is not None and was_in else None
 
     def _spoken(self, type_: EventType, obj: JsonObject) -> WatchEvent:
         return WatchEvent(type_, versions.from_stored(self._kind, self._version, obj))
+
+
+async def _singly(batches: AsyncGenerator[Batch, None]) -> AsyncGenerator[WatchEvent, None]:
+    async with aclosing(batches):
+        async for batch in batches:
+            for event in batch:
+                yield event
 
 
 def bookmark(kind: Kind, version: str, revision: int, annotations: dict[str, str] | None = None) -> WatchEvent:

@@ -153,9 +153,10 @@ class Writing:
             if mutated is not None:
                 new = mutated
                 errors = prepare(new, found)
+                operation = replace(operation, new=new)
             if errors:
                 raise invalid_object(kind, target.name, errors)
-            await webhooks.validate(replace(operation, new=new), options.warn)
+            await webhooks.validate(operation, options.warn)
             new["metadata"]["resourceVersion"] = str(found.revision)
             if _is_unchanged(new, found.object):
                 return found.object
@@ -281,7 +282,8 @@ class Writing:
             if errors:
                 raise invalid_object(kind, was["name"], errors)
             check_limits(self._env, kind, new, None)
-        await self._env.webhooks.validate(replace(operation, new=new), options.warn)
+            operation = replace(operation, new=new)
+        await self._env.webhooks.validate(operation, options.warn)
         return new
 
     def _wrong(

@@ -10,6 +10,8 @@ Stale      an event that is older than what the cache has (the watch was resumed
            A list is the server's newest word and is believed, even where its revisions are older (a restored backup).
 Unreadable an object that does not decode is reported once for each of its revisions and left out; what the cache has of
            it stays, since a loop that believed it gone would act on that.
+Payloads   What config maps and secrets carry is no business of loops, but for a few names that are told to Informers: of all
+           others only the metadata is kept, since a hundred thousand of them are half a gigabyte that the store has already.
 Others     CustomObject stands for the objects of all kinds that others define: an informer a kind, begun and ended as the
            definitions come and go.
 Back-off   100 ms doubling to 30 s, without jitter; over as soon as an event comes through or a watch has lasted that long.
@@ -25,6 +27,7 @@ from typing import TypeAlias
 import msgspec
 
 from kumi.api.apiextensions import CustomObject, CustomResourceDefinition, custom_key, custom_object, kind_defined_by
+from kumi.api.core import ConfigMap, Secret
 from kumi.api.errors import ApiError
 from kumi.api.meta import Object
 from kumi.api.scheme import SCHEME, Kind
@@ -33,17 +36,27 @@ from kumi.runtime.cache import Cache
 from kumi.runtime.client import Reader
 from kumi.runtime.clock import Clock
 from kumi.runtime.revisions import newest, reached
+from kumi.runtime.sharing import Sharing
 
 log = logging.getLogger(__name__)
 
 RETRY_FIRST_MS = 100
 RETRY_LAST_MS = 30_000
 
+TURN = 128
+"""Objects of a list that are taken in before everybody else has their turn: a long list takes seconds."""
+
 Handler: TypeAlias = Callable[[type[Object], Object | None, Object | None], None]
 """Told of a change: the type, the object before it (None: new) and after it (None: gone). Must not wait or fail."""
 
 Progress: TypeAlias = Callable[[type[Object]], None]
 """Told that everything of a type up to its informer's revision is in the cache (after a list or a bookmark)."""
+
+
+CARRIERS: tuple[type[Object], ...] = (ConfigMap, Secret)
+
+Payloads: TypeAlias = frozenset[str] | None
+"""Names of the carriers whose payload is kept; None: of all."""
 
 
 class Informer:
@@ -66,6 +79,8 @@ class Informer:
         self._listed = False
         self._failures = 0
         self._unreadable: dict[str, str] = {}
+        self._sharing = Sharing()
+        self.payloads: Payloads = None
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -100,21 +115,25 @@ class Informer:
 
     def decoded(self, raw: JsonObject) -> Object:
         """An object as the cache has it. msgspec.ValidationError, ValueError."""
+        if self.payloads is not None and self._type in CARRIERS and raw["metadata"]["name"] not in self.payloads:
+            raw = {"apiVersion": self.kind.api_version, "kind": self.kind.kind, "metadata": raw["metadata"]}
         obj: Object = msgspec.convert(raw, self._type)
         return obj
 
     async def _list(self) -> None:
         listing = await self._reader.list(self.kind)
-        seen = set()
-        for raw in listing.items:
-            seen.add(self.key_of(raw))
-            has = self._cache.find(self._type, self.key_of(raw))
+        left = {**dict.fromkeys(obj.key for obj in self.mine()), **dict.fromkeys(self._unreadable)}
+        for number, raw in enumerate(listing.items, 1):
+            if number % TURN == 0:
+                await asyncio.sleep(0)
+            key = self.key_of(raw)
+            left.pop(key, None)
+            has = self._cache.find(self._type, key)
             if has is None or (has.metadata.uid, has.metadata.resource_version) != _version(raw):
                 self._changed(raw)
-        for obj in self.mine():
-            if obj.key not in seen:
-                self._removed(obj.key)
-        self._unreadable = {key: at for key, at in self._unreadable.items() if key in seen}
+        for key in left:
+            self._removed(key)
+            self._unreadable.pop(key, None)
         self.revision, self._listed = listing.revision, True
         self.synced.set()
         self._progressed()
@@ -169,7 +188,7 @@ class Informer:
     def _decoded(self, raw: JsonObject) -> Object | None:
         key, at = self.key_of(raw), str(raw["metadata"].get("resourceVersion", ""))
         try:
-            obj = self.decoded(raw)
+            obj = self._sharing.shared(self.decoded(raw))
         except (msgspec.ValidationError, ValueError) as error:
             if self._unreadable.get(key) != at:
                 self._unreadable[key] = at
@@ -259,8 +278,15 @@ class CustomInformer(Informer):
 class Informers:
     """One informer a type, one cache for all. Declare and subscribe first, then `run`."""
 
-    def __init__(self, reader: Reader, clock: Clock, kind_of: Callable[[type[Object]], Kind] = SCHEME.of) -> None:
+    def __init__(
+        self,
+        reader: Reader,
+        clock: Clock,
+        kind_of: Callable[[type[Object]], Kind] = SCHEME.of,
+        payloads: Payloads = None,
+    ) -> None:
         self.cache = Cache()
+        self._payloads = payloads
         self.reader = reader
         self._clock = clock
         self._kind_of = kind_of
@@ -277,7 +303,9 @@ class Informers:
         if type_ is CustomObject:
             definitions = self.declare(CustomResourceDefinition)
             return CustomInformer(self.reader, definitions, self.cache, self._clock)
-        return Informer(self.reader, self._kind_of(type_), self.cache, self._clock)
+        made = Informer(self.reader, self._kind_of(type_), self.cache, self._clock)
+        made.payloads = self._payloads
+        return made
 
     def subscribe(self, types: Iterable[type[Object]], handler: Handler, progress: Progress | None = None) -> None:
         """Tells `handler` of every change of those types from now on."""

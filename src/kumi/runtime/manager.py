@@ -21,9 +21,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kumi.api.errors import InvariantError
+from kumi.api.measures import Family
 from kumi.api.meta import Object
 from kumi.api.wire import JsonObject
 from kumi.runtime.client import Writer
@@ -33,7 +35,7 @@ from kumi.runtime.expectations import HOLD_MS, Expectations
 from kumi.runtime.informer import Informers
 from kumi.runtime.reconcile import Controller, Create, Delete, Note, Outcome, Write
 from kumi.runtime.replay import Recorder, Replay, objects_of
-from kumi.runtime.workqueue import WorkQueue
+from kumi.runtime.workqueue import WorkQueue, measures
 from kumi.runtime.writes import FAULTS, Verdict, describe, perform, retry_after_ms, verdict
 
 log = logging.getLogger(__name__)
@@ -76,6 +78,10 @@ class Manager:
         """Whether no controller has anything to do before the next timer or change."""
         return all(loop.idle for loop in self._loops.values())
 
+    def measures(self) -> Iterator[Family]:
+        """See kumi.api.measures.Measured: the work queue of each controller, under its name."""
+        return measures({name: loop.queue for name, loop in self._loops.items()})
+
     async def run(self) -> None:
         """Runs all controllers, until cancelled."""
         async with asyncio.TaskGroup() as group:
@@ -92,7 +98,8 @@ class ControllerLoop:
         self._workers = workers
         self._keys = dict(controller.watches.keys)
         self._related = dict(controller.watches.related)
-        self._queue = WorkQueue(surroundings.clock)
+        self._matters = dict(controller.watches.matters)
+        self.queue = WorkQueue(surroundings.clock)
         self._expected = Expectations(surroundings.informers)
         for type_ in self._keys:
             surroundings.informers.declare(type_, controller.watches.labels)
@@ -101,7 +108,7 @@ class ControllerLoop:
     @property
     def idle(self) -> bool:
         """Whether nothing is to be done before the next timer or change."""
-        return self._queue.idle
+        return self.queue.idle
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -110,18 +117,20 @@ class ControllerLoop:
             for obj in self._around.informers.cache.list(type_):
                 self._add_keys_of(type_, obj)
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._queue.run(), name=f"{self.controller.name}-timers")
+            group.create_task(self.queue.run(), name=f"{self.controller.name}-timers")
             for i in range(self._workers):
                 group.create_task(self._work(), name=f"{self.controller.name}-{i}")
 
     def _changed(self, type_: type[Object], old: Object | None, new: Object | None) -> None:
-        for obj in (old, new):
-            if obj is not None:
-                self._add_keys_of(type_, obj, related=True)
+        matters = self._matters.get(type_)
+        if matters is None or old is None or new is None or matters(old, new):
+            for obj in (old, new):
+                if obj is not None:
+                    self._add_keys_of(type_, obj, related=True)
         changed = new or old
         assert changed is not None
         for key in self._expected.changed(type_, changed.key):
-            self._queue.release(key)
+            self.queue.release(key)
 
     def _add_keys_of(self, type_: type[Object], obj: Object, *, related: bool = False) -> None:
         try:
@@ -132,24 +141,24 @@ class ControllerLoop:
             log.exception("%s can't say which keys %s %s concerns", self.controller.name, type_.__name__, obj.key)
             return
         for key in keys:
-            self._queue.add(key)
+            self.queue.add(key)
 
     def _progressed(self, type_: type[Object]) -> None:
         for key in self._expected.progressed(type_):
-            self._queue.release(key)
+            self.queue.release(key)
 
     async def _work(self) -> None:
         while True:
-            key = await self._queue.get()
+            key = await self.queue.get()
             try:
                 await self._look(key)
             except Exception:
                 log.exception("%s failed at %s", self.controller.name, key)
-                self._queue.back_off(key)
+                self.queue.back_off(key)
             finally:
                 if self._expected.is_waiting(key):
-                    self._queue.hold(key, HOLD_MS)
-                self._queue.done(key)
+                    self.queue.hold(key, HOLD_MS)
+                self.queue.done(key)
             await asyncio.sleep(0)
 
     async def _look(self, key: str) -> None:
@@ -161,11 +170,11 @@ class ControllerLoop:
         except InvariantError as error:
             log.exception("%s stopped at %s: a bug", self.controller.name, key)
             self._record(key, now_ms, error)
-            self._queue.wake(key, None)
+            self.queue.wake(key, None)
             return
         if await self._write(key, outcome):
-            self._queue.forget(key)
-            self._queue.wake(key, outcome.wake_at_ms)
+            self.queue.forget(key)
+            self.queue.wake(key, outcome.wake_at_ms)
             for note in outcome.notes:
                 self._around.events.tell(note, self.controller.name)
 
@@ -184,7 +193,7 @@ class ControllerLoop:
                         again = True
                     case Verdict.RETRY:
                         log.debug("%s at %s: %s: %s", self.controller.name, key, describe(write), error)
-                        self._queue.back_off(key, retry_after_ms(error))
+                        self.queue.back_off(key, retry_after_ms(error))
                         return False
                     case Verdict.REFUSED:
                         self._refused(key, write, error)
@@ -192,13 +201,13 @@ class ControllerLoop:
             else:
                 self._expected.expect(key, self._expected.completed(about, returned))
         if again:
-            self._queue.back_off(key)
+            self.queue.back_off(key)
         return not again
 
     def _refused(self, key: str, write: Write, error: Exception) -> None:
         log.warning("%s at %s: %s refused: %s", self.controller.name, key, describe(write), error)
-        delay = min(REFUSED_FIRST_MS * 2 ** min(self._queue.failures(key), 20), REFUSED_LAST_MS)
-        self._queue.back_off(key, delay)
+        delay = min(REFUSED_FIRST_MS * 2 ** min(self.queue.failures(key), 20), REFUSED_LAST_MS)
+        self.queue.back_off(key, delay)
         about = self._about(write)
         if about is not None:
             note = Note(about, f"Failed{_verb(write)}", f"{describe(write)}: {error}", "Warning")

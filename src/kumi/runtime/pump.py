@@ -18,6 +18,9 @@ Bugs       any exception of a decider ends the cycle. A replay file is written, 
            everything is applied to them.
 Livelock   a decider that decides the very same steps again although all were acknowledged and nothing changed is
            slowed down like a failing one, and the log says so.
+Unsound    a pump with so many bugs, or so many of these repetitions, in a row that nobody should count on its deciders; and one
+           that has waited too long for its view to begin at all.
+Measures   what its deciders decided, how that ended, their bugs; and what a decider itself has (kumi.api.measures.Measured).
 """
 
 from __future__ import annotations
@@ -26,10 +29,11 @@ import asyncio
 import logging
 import traceback
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kumi.api.measures import Family, Measured, Sample
 from kumi.api.meta import Object
 from kumi.runtime.decider import Batch, Decider, Follower, Step
 from kumi.runtime.doubts import Doubts, in_doubt
@@ -50,6 +54,10 @@ RENEW_FIRST_MS = 1_000
 RENEW_LAST_MS = 300_000
 UNSOUND = 3
 """Bugs in a row after which a pump counts as broken."""
+LIVELOCKED = 8
+"""Repetitions in a row after which it does."""
+BEGIN_MS = 60_000
+"""How long it may wait for the first lists of what its deciders watch."""
 
 RECENT = 500
 """Calls of the deciders that a replay file tells."""
@@ -84,9 +92,12 @@ class Pump:
         self._recent: deque[str] = deque(maxlen=RECENT)
         self._reached: dict[tuple[str, type[Object]], str] = {}
         self._failures = 0
-        self._renewals = 0
+        self._renewals = self._repetitions = 0
+        self._cycles = self._done = self._undone = self._bugs = 0
         self._last: tuple[Step, ...] = ()
         self._busy = True
+        self._waits_since: int | None = None
+        """monotonic time, while it waits for its view to begin"""
         self._informers.subscribe(self._types, self._changed, self._progressed)
 
     @property
@@ -95,13 +106,44 @@ class Pump:
         return not self._busy and not self._changes.is_set() and not self._doubts
 
     @property
+    def name(self) -> str:
+        """Of the first of its deciders: whom people wait for."""
+        return self._deciders[0].name
+
+    @property
+    def deciders(self) -> tuple[Decider, ...]:
+        """Those of now: they are made anew when one of them fails."""
+        return self._deciders
+
+    @property
     def sound(self) -> bool:
-        """Whether its deciders decide: False while they fail again and again, however often they are made anew."""
-        return self._renewals < UNSOUND
+        """Whether its deciders decide: False while they fail again and again, however often they are made anew, or decide
+        the same again and again."""
+        since = self._waits_since
+        begins = since is None or self._around.clock.monotonic_ms() - since < BEGIN_MS
+        return begins and self._renewals < UNSOUND and self._repetitions < LIVELOCKED
+
+    def measures(self) -> Iterator[Family]:
+        """See kumi.api.measures.Measured."""
+        ended = (Sample((self.name, "done"), self._done), Sample((self.name, "undone"), self._undone))
+        told = "Decisions by how their writes ended."
+        yield Family("kumi_decider_steps_total", told, "counter", ("name", "result"), ended)
+        for name, help, value in (
+            ("cycles", "Looks at everything that changed.", self._cycles),
+            ("bugs", "Errors of its own after which a decider was made anew.", self._bugs),
+        ):
+            yield Family(f"kumi_decider_{name}_total", help, "counter", ("name",), (Sample((self.name,), value),))
+        sound = (Sample((self.name,), float(self.sound)),)
+        yield Family("kumi_decider_sound", "1 while its decisions can be counted on.", "gauge", ("name",), sound)
+        for decider in self._deciders:
+            if isinstance(decider, Measured):
+                yield from decider.measures()
 
     async def run(self) -> None:
         """Until cancelled."""
+        self._waits_since = self._around.clock.monotonic_ms()
         await self._informers.synced(self._types)
+        self._waits_since = None
         self._mark_everything()
         try:
             while True:
@@ -125,6 +167,7 @@ class Pump:
         for ended in cleared:
             self._settle(ended)
         self._tell_reached()
+        self._cycles += 1
         now_ms = self._around.clock.now_ms()
         batches = [(decider, self._decide(decider, now_ms)) for decider in self._deciders]
         steps = [(decider, step) for decider, batch in batches for step in batch.steps]
@@ -141,6 +184,7 @@ class Pump:
         decided = tuple(step for _, step in steps)
         stuck = bool(decided) and decided == self._last and not applied and not cleared
         self._last = () if failed else decided
+        self._repetitions = self._repetitions + 1 if stuck else 0
         if stuck:
             self._failures += not failed
             log.error("%s steps decided again although nothing changed: %s", len(decided), decided[0].token)
@@ -165,6 +209,8 @@ class Pump:
 
     def _settle(self, ended: _Ended) -> None:
         self._recent.append(f"{ended.decider.name}.settle {ended.step.token} {ended.error or 'ok'}")
+        self._undone += bool(ended.error)
+        self._done += not ended.error
         ended.decider.settle(ended.step.token, not ended.error, ended.error)
         for note in () if ended.error else ended.step.notes:
             self._around.events.tell(note, ended.decider.name)
@@ -291,12 +337,12 @@ class Pump:
 
     async def _renew(self, error: Exception) -> int:
         """Tells what happened, waits, and starts over with new deciders."""
-        names = "+".join(decider.name for decider in self._deciders)
-        log.error("%s stopped: a bug", names, exc_info=error)
+        self._bugs += 1
+        log.error("%s stopped: a bug", self.name, exc_info=error)
         text = "".join(traceback.format_exception(error))
         now_ms = self._around.clock.now_ms()
         objects = objects_of(self._informers.cache, self._types)
-        self._around.record(Replay(names, "", now_ms, text, objects, list(self._recent)))
+        self._around.record(Replay(self.name, "", now_ms, text, objects, list(self._recent)))
         await self._around.clock.sleep_ms(min(RENEW_FIRST_MS * 2 ** min(self._renewals, 20), RENEW_LAST_MS))
         self._renewals += 1
         self._doubts.close()

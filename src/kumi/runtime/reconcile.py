@@ -85,15 +85,21 @@ Related: TypeAlias = Callable[[Object, View], Sequence[str]]
 """Which keys a change of this object concerns, found by looking at others (which services select a pod)."""
 
 
+Matters: TypeAlias = Callable[[Object, Object], bool]
+"""Whether the change from one object to the other concerns any key."""
+
+
 @dataclass(frozen=True)
 class Watches:
     """The kinds a loop reads, and for each the keys that a change concerns; `labels` are those it looks up by.
 
-    `related` adds keys to those of `keys` for changes, not at the start: then every object has its own key looked at."""
+    `related` adds keys to those of `keys` for changes, not at the start: then every object has its own key looked at. `matters`:
+    of a type, which changes concern anybody (all, where it isn't named): a status that is written twice a second need not."""
 
     keys: dict[type[Object], Keys]
     labels: tuple[str, ...] = field(default=())
     related: dict[type[Object], Related] = field(default_factory=dict)
+    matters: dict[type[Object], Matters] = field(default_factory=dict)
 
 
 def no_keys(_: Object) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
-"""Logs of a pod, and commands in it: what the API server asks of whoever runs it. The kubelet implements it, the command line
-wires it."""
+"""Logs of a pod, commands in it, its own streams and ports: what the API server asks of whoever runs it. The kubelet implements
+it, the command line wires it."""
 
 from __future__ import annotations
 
+from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -72,8 +73,16 @@ class Command(Protocol):
 
 
 class ExecSource(Protocol):
-    """Runs commands in pods."""
+    """A way into pods that run."""
 
     async def execute(self, pod: JsonObject, options: ExecOptions) -> Command:
         """Starts a command. ApiError: nobody here runs that pod, or the container is not running."""
+        ...
+
+    async def attach(self, pod: JsonObject, container: str, stdin: bool) -> Command:
+        """A running container's own streams, as a command that ends when the container does. ApiError: as for `execute`."""
+        ...
+
+    async def connect(self, pod: JsonObject, port: int) -> tuple[StreamReader, StreamWriter]:
+        """A connection to what the pod listens on. KumiError: nothing of it does, or nobody here runs that pod."""
         ...

@@ -10,6 +10,7 @@ Fair       first in, first out: a key that is added again goes to the end.
 Time       `wake` takes milliseconds since the epoch; waiting itself uses the monotonic clock, so that a clock that is set
            back does not stop a retry. No jitter: the same calls give the same order.
 Cost       O(1), timers O(log n).
+Measures   as client-go's work queues tell theirs: what was added, how long it waited and was worked on, what was tried again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from __future__ import annotations
 import asyncio
 import heapq
 from collections import deque
+from collections.abc import Iterator, Mapping
 
+from kumi.api.measures import Family, FamilyKind, Histogram, Sample
 from kumi.runtime.clock import Clock
 
 BACK_OFF_FIRST_MS = 5
@@ -28,6 +31,9 @@ VOID_AT_MOST = 100
 
 WAKE, HOLD = "wake", "hold"
 
+SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 60.0)
+"""bounds of waiting and of work"""
+
 
 class WorkQueue:
     """See the module. Timers fire only while `run` runs."""
@@ -36,8 +42,10 @@ class WorkQueue:
         self._clock = clock
         self._order: deque[str] = deque()
         self._waiting = asyncio.Semaphore(0)
-        self._queued: set[str] = set()
-        self._in_hand: set[str] = set()
+        self._queued: dict[str, int] = {}
+        """since when, in monotonic time, a key waits for a hand"""
+        self._in_hand: dict[str, int] = {}
+        """since when a key is worked on"""
         self._wanted: set[str] = set()
         """keys in a hand or on hold that were added meanwhile"""
         self._failures: dict[str, int] = {}
@@ -45,6 +53,8 @@ class WorkQueue:
         """(key, WAKE or HOLD) -> monotonic time"""
         self._heap: list[tuple[int, str, str]] = []
         self._sooner = asyncio.Event()
+        self.adds, self.retries = 0, 0
+        self.waited_s, self.worked_s = Histogram(SECONDS), Histogram(SECONDS)
 
     def __len__(self) -> int:
         """How many keys wait for a hand."""
@@ -55,26 +65,32 @@ class WorkQueue:
         """Whether no key waits and none is in a hand."""
         return not self._order and not self._in_hand
 
+    @property
+    def in_work_s(self) -> list[float]:
+        """For how long each key that is in a hand has been there."""
+        now = self._clock.monotonic_ms()
+        return [(now - since) / 1000 for since in self._in_hand.values()]
+
     def add(self, key: str) -> None:
         """The key wants a look."""
-        if key in self._in_hand or (key, HOLD) in self._due:
-            self._wanted.add(key)
-        elif key not in self._queued:
-            self._queued.add(key)
-            self._order.append(key)
-            self._waiting.release()
+        if key not in self._wanted and key not in self._queued:
+            self.adds += 1
+            self._enter(key)
 
     async def get(self) -> str:
         """Waits for a key and hands it out; the caller must call `done`."""
         await self._waiting.acquire()
         key = self._order.popleft()
-        self._queued.discard(key)
-        self._in_hand.add(key)
+        now = self._clock.monotonic_ms()
+        self.waited_s.observe((now - self._queued.pop(key)) / 1000)
+        self._in_hand[key] = now
         return key
 
     def done(self, key: str) -> None:
         """The key is out of the caller's hand."""
-        self._in_hand.discard(key)
+        since = self._in_hand.pop(key, None)
+        if since is not None:
+            self.worked_s.observe((self._clock.monotonic_ms() - since) / 1000)
         self._add_if_wanted(key)
 
     def wake(self, key: str, at_ms: int | None) -> None:
@@ -87,6 +103,7 @@ class WorkQueue:
     def back_off(self, key: str, at_least_ms: int = 0) -> None:
         """One more failure in a row: the key wants a look after a while, or at an earlier wish of `wake`."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
+        self.retries += 1
         delay = max(at_least_ms, min(BACK_OFF_FIRST_MS * 2 ** min(failures - 1, 20), BACK_OFF_LAST_MS))
         at = self._clock.monotonic_ms() + delay
         self._schedule(key, WAKE, min(at, self._due.get((key, WAKE), at)))
@@ -155,4 +172,44 @@ class WorkQueue:
     def _add_if_wanted(self, key: str) -> None:
         if key in self._wanted and (key, HOLD) not in self._due:
             self._wanted.discard(key)
-            self.add(key)
+            self._enter(key)
+
+    def _enter(self, key: str) -> None:
+        """The key waits for a hand, behind all others; as long as it may not have one, it is only wanted."""
+        if key in self._in_hand or (key, HOLD) in self._due:
+            self._wanted.add(key)
+        elif key not in self._queued:
+            self._queued[key] = self._clock.monotonic_ms()
+            self._order.append(key)
+            self._waiting.release()
+
+
+def measures(queues: Mapping[str, WorkQueue]) -> Iterator[Family]:
+    """What the queues of these names have to tell."""
+
+    def family(name: str, help: str, kind: FamilyKind, values: Iterator[float | Histogram]) -> Family:
+        samples = tuple(Sample((queue,), value) for queue, value in zip(queues, values, strict=True))
+        return Family(f"workqueue_{name}", help, kind, ("name",), samples)
+
+    every = tuple(queues.values())
+    yield family("depth", "Keys that wait for a hand.", "gauge", (len(q) for q in every))
+    yield family("adds_total", "Keys that were added.", "counter", (q.adds for q in every))
+    yield family(
+        "retries_total", "Keys that are looked at again after a failure.", "counter", (q.retries for q in every)
+    )
+    yield family(
+        "queue_duration_seconds", "How long a key waited for a hand.", "histogram", (q.waited_s for q in every)
+    )
+    yield family("work_duration_seconds", "How long a key was worked on.", "histogram", (q.worked_s for q in every))
+    yield family(
+        "unfinished_work_seconds",
+        "For how long the keys that are in hands now have been there, together.",
+        "gauge",
+        (sum(q.in_work_s) for q in every),
+    )
+    yield family(
+        "longest_running_processor_seconds",
+        "For how long the key that is longest in a hand has been there.",
+        "gauge",
+        (max(q.in_work_s, default=0.0) for q in every),
+    )

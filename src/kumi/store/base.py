@@ -92,6 +92,10 @@ class Watch(Protocol):
         """The next change, waited for. Lagging."""
         ...
 
+    async def some(self) -> list[Change]:
+        """The next changes, as many as there are, at least one of them waited for; none when no more will come. Lagging."""
+        ...
+
     def take(self) -> list[Change]:
         """All changes up to the store's revision that were not read yet, without waiting. Lagging."""
         ...

@@ -150,6 +150,12 @@ class Disk:
         with contextlib.suppress(sqlite3.Error):  # room that stays taken now is given back by the next compaction
             self._db.executescript(f"PRAGMA incremental_vacuum({FREED})")
 
+    @property
+    def size(self) -> int:
+        """Bytes of the file and of its journal."""
+        found = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(file.stat().st_size for file in found if file.exists())
+
     def close(self) -> None:
         """Folds the journal into the file and gives up the lock."""
         try:

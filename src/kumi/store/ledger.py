@@ -79,9 +79,7 @@ class Ledger:
         at = revision or self._revision
         self._check_kept(at)
         undone = self._undone_since(at, prefix, after)
-        low = bisect_right(self._keys, after) if after >= prefix else bisect_left(self._keys, prefix)
-        high = bisect_left(self._keys, end_of(prefix)) if prefix else len(self._keys)
-        high = max(low, high)
+        low, high = self._range(prefix, after)
         if undone:
             entries, total = self._merged(low, high, undone, limit)
         else:
@@ -96,6 +94,16 @@ class Ledger:
             raise Compacted(after, self._compacted)
         tail = self._log[bisect_right(self._log, after, key=BY_REVISION) :]
         return self._hub.watch(prefix, after, (w.change() for w in tail if w.key.startswith(prefix)))
+
+    def _range(self, prefix: str, after: str) -> tuple[int, int]:
+        """Where the keys under `prefix` and past `after` stand."""
+        keys = self._keys
+        low = bisect_right(keys, after) if after >= prefix else bisect_left(keys, prefix)
+        if not prefix:
+            return low, len(keys)
+        if low == len(keys) or not keys[low].startswith(prefix):
+            return low, low
+        return low, bisect_left(keys, end_of(prefix), low)
 
     def _check_kept(self, revision: int) -> None:
         if revision < self._compacted:

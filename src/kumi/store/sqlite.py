@@ -12,6 +12,7 @@ The way of a write:
        checked against the durable state and works as soon as the disk does.
 
 Cost       one fsync a batch: 64 writes a commit are 4 to 30 times as fast as one.
+Measures   commits, how many writes share one and how long it takes, what failed, compactions, the size of the file.
 Not here   the file: disk.py; reading, history: ledger.py.
 """
 
@@ -20,11 +21,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from kumi.api.measures import Family, FamilyKind, Histogram, Sample, one
 from kumi.store.base import ABSENT, Entry, StoreFailed
 from kumi.store.disk import Disk, Row
 from kumi.store.ledger import Ledger, Written, created_by, require
@@ -33,6 +36,10 @@ from kumi.store.watch import BOUND
 BATCH = 128
 """Writes in one commit, at most: enough to hide the fsync, few enough that one commit stays short and that their values
 fit into one statement of any SQLite (999 of them)."""
+
+WRITES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
+SECONDS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.0, 2.0, 4.0, 8.0)
+"""bounds of what a commit holds, and of how long it takes"""
 
 
 @dataclass(eq=False, slots=True)
@@ -67,6 +74,8 @@ class SqliteStore(Ledger):
         self._compacting = asyncio.Lock()
         self._closed = False
         self._released = False
+        self._sizes, self._seconds = Histogram(WRITES), Histogram(SECONDS)
+        self._failed = self._compactions = 0
 
     @classmethod
     def open(cls, path: str | Path, bound: int = BOUND) -> SqliteStore:
@@ -114,12 +123,16 @@ class SqliteStore(Ledger):
         try:
             while self._queue:
                 batch, self._queue = self._queue[:BATCH], self._queue[BATCH:]
+                begun = time.monotonic()
                 try:
                     await loop.run_in_executor(self._thread, self._disk.append, [put.row() for put in batch])
                 except StoreFailed as failed:
                     batch, self._queue = batch + self._queue, []
+                    self._failed += len(batch)
                     self._settle(batch, failed)
                 else:
+                    self._sizes.observe(len(batch))
+                    self._seconds.observe(time.monotonic() - begun)
                     self._commit(batch)
                     self._settle(batch, None)
                 batch = []
@@ -153,12 +166,33 @@ class SqliteStore(Ledger):
                 return
             doomed = [r for w in self._doomed(at) for r in _replaced(w)]
             await asyncio.get_running_loop().run_in_executor(self._thread, self._disk.compact, doomed, at)
+            self._compactions += 1
             self._forget(at)
             self._graves = {key: r for key, r in self._graves.items() if r > at}
 
     async def compact_keep(self, n: int) -> None:
         """Compacts all but the newest `n` writes."""
         await self.compact(self._kept(n))
+
+    def measures(self) -> Iterator[Family]:
+        """See kumi.api.measures.Measured."""
+        size = (Sample(("kumi",), self._disk.size),)
+        told = "Bytes of the database, its journal included."
+        yield Family("apiserver_storage_size_bytes", told, "gauge", ("storage_cluster_id",), size)
+        numbers: tuple[tuple[str, str, FamilyKind, float | Histogram], ...] = (
+            ("commits_total", "Groups of writes that were made durable.", "counter", self._sizes.count),
+            ("commit_writes", "How many writes shared a commit.", "histogram", self._sizes),
+            ("commit_duration_seconds", "How long a commit took.", "histogram", self._seconds),
+            ("failed_writes_total", "Writes that the disk refused.", "counter", self._failed),
+            ("queued_writes", "Writes that wait for the next commit.", "gauge", len(self._queue)),
+            ("compactions_total", "How often old revisions were forgotten.", "counter", self._compactions),
+            ("compacted_revision", "The oldest revision that is kept.", "gauge", self.compacted),
+            ("revision", "The newest revision.", "gauge", self.revision),
+            ("keys", "Objects that are stored.", "gauge", len(self._live)),
+            ("watchers", "Watches that are open.", "gauge", len(self._hub)),
+        )
+        for name, help, kind, value in numbers:
+            yield one(f"kumi_store_{name}", help, kind, value)
 
     async def close(self) -> None:
         """Waits for the writes on their way, ends every watch, and gives up the file. May be called twice."""

@@ -6,7 +6,8 @@ What a watch replays at its start does not count against its bound.
 
 The hub holds watchers weakly: a watch whose reader went away without a word is forgotten with it.
 
-Cost       O(levels of its key + watchers that match) a change; a change is one tuple, shared by all queues.
+Cost       O(levels of its key) a change, and O(1) a watcher for all that one commit has for it, but for the queue's own copying;
+           a change is one tuple, shared by all queues.
 Not here   which changes are replayed: ledger.py.
 """
 
@@ -41,11 +42,21 @@ class Watcher:
         return self
 
     async def __anext__(self) -> Change:
+        if not await self._is_there():
+            raise StopAsyncIteration
+        return self._ready.popleft()
+
+    async def some(self) -> list[Change]:
+        """See kumi.store.base.Watch."""
+        return self.take() if self._ready or await self._is_there() else []
+
+    async def _is_there(self) -> bool:
+        """Waits until a change can be read; False if none will come. Lagging."""
         while not self._ready:
             if self._error is not None:
                 raise self._error
             if self._ended:
-                raise StopAsyncIteration
+                return False
             if self._waiter is not None:
                 raise RuntimeError("two tasks read one watch")
             self._waiter = asyncio.get_running_loop().create_future()
@@ -53,7 +64,7 @@ class Watcher:
                 await self._waiter
             finally:
                 self._waiter = None
-        return self._ready.popleft()
+        return True
 
     def take(self) -> list[Change]:
         """See kumi.store.base.Watch."""
@@ -73,15 +84,15 @@ class Watcher:
         """Whether no more changes are wanted."""
         return self._ended or self._error is not None
 
-    def push(self, change: Change) -> None:
-        """One more change, unless it is older than what the reader asked for; cuts it off if too many wait."""
-        if change.revision <= self._after:
-            return
-        if len(self._ready) >= self._bound:
-            self._error = Lagging(f"the watcher is {len(self._ready)} changes behind; list again and watch from there")
+    def push(self, changes: Sequence[Change]) -> None:
+        """More changes, but for those that are older than what the reader asked for; cuts it off if too many wait."""
+        if changes[0].revision <= self._after:
+            changes = [change for change in changes if change.revision > self._after]
+        if len(self._ready) + len(changes) > self._bound:
+            self._error = Lagging(f"the watcher is {self._bound} changes behind; list again and watch from there")
             self._ready.clear()
         else:
-            self._ready.append(change)
+            self._ready.extend(changes)
         self._wake()
 
     def end(self) -> None:
@@ -122,20 +133,28 @@ class Hub:
 
     def publish(self, changes: Sequence[Change]) -> None:
         """Hands each change to those who watch its prefix; forgets those who are gone."""
+        told: dict[str, list[Change]] = {}
         for change in changes:
             for prefix in prefixes_of(change.key):
-                watchers = self._by_prefix.get(prefix)
-                if watchers is not None:
-                    self._tell(watchers, change)
-                    if not watchers:
-                        del self._by_prefix[prefix]
+                if prefix in self._by_prefix:
+                    told.setdefault(prefix, []).append(change)
+        for prefix, theirs in told.items():
+            watchers = self._by_prefix[prefix]
+            self._tell(watchers, theirs)
+            if not watchers:
+                del self._by_prefix[prefix]
 
     @staticmethod
-    def _tell(watchers: weakref.WeakValueDictionary[int, Watcher], change: Change) -> None:
-        for number, watcher in list(watchers.items()):
-            if not watcher.over:
-                watcher.push(change)
-            if watcher.over:
+    def _tell(watchers: weakref.WeakValueDictionary[int, Watcher], changes: Sequence[Change]) -> None:
+        gone = False
+        for reference in watchers.valuerefs():
+            watcher = reference()
+            if watcher is not None:
+                if not watcher.over:
+                    watcher.push(changes)
+                gone = gone or watcher.over
+        if gone:
+            for number in [number for number, watcher in watchers.items() if watcher.over]:
                 del watchers[number]
 
     def close(self) -> None:

@@ -12,7 +12,7 @@ patch that turns it into that of another value.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +63,7 @@ async def stop(events: AsyncIterator[WatchEvent]) -> None:
         await close()
 
 
-def names(items: list[JsonObject]) -> list[str]:
+def names(items: Sequence[JsonObject]) -> list[str]:
     """namespace/name of each."""
     return [f"{o['metadata']['namespace']}/{o['metadata']['name']}" for o in items]
 

@@ -27,7 +27,7 @@ from kumi.engine.admission import cycle
 from kumi.engine.admission.order import Kind
 from kumi.engine.admission.quota import Quotas
 from kumi.engine.catalog import Catalog
-from kumi.engine.decisions import Admit, Bind, Decision, Evict
+from kumi.engine.decisions import Admit, Bind, Decision, Evict, Finish
 from kumi.engine.holdings import Holdings
 from kumi.engine.model import Admission, Node, Noun, Pod, PodSetAssigned, Profile, Put, Remove, Taint, Workload
 from kumi.engine.placement import session
@@ -184,6 +184,8 @@ class Cluster:
                     self.put(replace(seen, admission=decision.admission, evicted=False))
                 case Evict():
                     self.put(replace(self.workloads[decision.workload], evicted=True))
+                case Finish():
+                    self.put(replace(self.workloads[decision.workload], finished=True))
                 case Bind():
                     self.put(replace(self.pods[decision.pod], node=decision.node))
             invariants.check(self.state)
@@ -239,7 +241,7 @@ def picture(state: State) -> str:
     return "\n".join(f"{name}: {_plain(part)}" for name, part in sorted(_parts(state).items()))
 
 
-_NOT_STATE = ("journal", "site", "profile", "touched")
+_NOT_STATE = ("journal", "site", "profile", "touched", "lendable")
 
 
 def _parts(thing: object) -> dict[str, object]:

@@ -110,7 +110,7 @@ class Stage:
 
     async def all(self, type_: type[Object], namespace: str = "") -> list[JsonObject]:
         """Every object of a type, by key."""
-        return (await self.client.list(self.scheme.of(type_), namespace)).items
+        return list((await self.client.list(self.scheme.of(type_), namespace)).items)
 
     async def one(self, type_: type[Object], key: str) -> JsonObject | None:
         """One object, if it is there."""

@@ -102,3 +102,12 @@ def test_a_revision_has_data_that_stay() -> None:
     assert wrong(revision, kind="controller_revision") == []
     assert wrong({**revision, "data": {"a": 2}}, revision, "controller_revision") == ["data"]
     assert wrong({"metadata": {"name": "r"}, "revision": -1}, kind="controller_revision") == ["revision", "data"]
+
+
+def test_the_pods_of_a_stateful_set_may_mount_its_claims() -> None:
+    spec = made("stateful_set", volumeClaimTemplates=[{"metadata": {"name": "own"}}])
+    (run,) = spec["spec"]["template"]["spec"]["containers"]
+    run["volumeMounts"] = [{"name": "own", "mountPath": "/own"}]
+    assert wrong(spec, kind="stateful_set") == []
+    run["volumeMounts"] = [{"name": "other", "mountPath": "/own"}]
+    assert wrong(spec, kind="stateful_set") == ["spec.template.spec.containers[0].volumeMounts[0].name"]

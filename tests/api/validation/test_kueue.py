@@ -167,6 +167,9 @@ def test_what_is_fixed_in_the_other_kinds() -> None:
         "spec.controllerName"
     ]
     assert kueue.validate_local_queue(of(clusterQueue="b"), None) == kueue.validate_admission_check(of(), None) == []
+
+
+def test_a_priority_class_may_be_worth_something_else_later() -> None:
     one, two = {"metadata": {"name": "a"}, "value": 1}, {"metadata": {"name": "a"}, "value": 2}
-    assert paths(kueue.validate_workload_priority_class(two, one)) == ["value"]
-    assert kueue.validate_workload_priority_class(two, None) == []
+    assert kueue.validate_workload_priority_class(two, one) == []
+    assert kueue.validate_workload_priority_class({"metadata": {"name": "A"}, "value": 2}, None) != []

@@ -139,6 +139,26 @@ def test_while_quota_is_held_pod_sets_and_queue_stay() -> None:
     assert wrong(moved, holding()) == ["spec.queueName"]
 
 
+@pytest.mark.parametrize(
+    ("count", "more", "fine"), [(2, {}, True), (3, {}, True), (4, {}, False), (2, {"minCount": 1}, False)]
+)
+def test_an_elastic_job_may_shrink_while_it_runs_and_nothing_else(count: int, more: JsonObject, fine: bool) -> None:
+    def elastic(made: JsonObject) -> JsonObject:
+        made["metadata"]["annotations"] = {"kueue.x-k8s.io/elastic-job": "true"}
+        return made
+
+    old, new = elastic(holding()), elastic(holding())
+    new["spec"]["podSets"] = [pod_set(count=count, **more)]
+    paths = [path for path in wrong(new, old) if path.startswith("spec.podSets.")]
+    assert paths == ([] if fine else ["spec.podSets.0"])
+    plain = [
+        path
+        for path in wrong({**new, "metadata": {"name": "w"}}, {**old, "metadata": {"name": "w"}})
+        if "podSets." in path
+    ]
+    assert plain == ([] if (count, more) == (3, {}) else ["spec.podSets.0"])
+
+
 def test_an_admission_stays_but_for_its_topology() -> None:
     placed, elsewhere = holding(), holding()
     placed["status"]["admission"]["podSetAssignments"][0]["topologyAssignment"] = {"levels": ["a"], "slices": []}

@@ -42,8 +42,10 @@ def test_a_priority_stays_what_it_was() -> None:
     [
         ({"leaseDurationSeconds": 15, "holderIdentity": "a"}, []),
         ({"leaseDurationSeconds": 0}, ["spec.leaseDurationSeconds"]),
-        ({"holderIdentity": ""}, ["spec.holderIdentity"]),
+        ({"holderIdentity": "", "leaseDurationSeconds": 1}, []),  # a leader that gives it back
         ({"leaseTransitions": -1}, ["spec.leaseTransitions"]),
+        ({"preferredHolder": "a"}, ["spec.preferredHolder"]),
+        ({"preferredHolder": "a", "strategy": "OldestEmulationVersion"}, []),
     ],
 )
 def test_leases(spec: JsonObject, paths: list[str]) -> None:

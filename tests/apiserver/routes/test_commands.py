@@ -71,6 +71,9 @@ class FakeExecs:
         self.made[-1].result = self.result
         return self.made[-1]
 
+    async def attach(self, pod: JsonObject, container: str, stdin: bool) -> Echo:
+        return await self.execute(pod, ExecOptions(container, (), stdin))
+
 
 @pytest.fixture
 async def execs() -> FakeExecs:
@@ -122,6 +125,18 @@ async def test_a_command_s_streams_go_over_channels_and_its_end_is_a_status(
     assert status_in(found) == {"metadata": {}, "status": "Success"}
     assert execs.made[0].closed
     assert execs.made[0].options == ExecOptions("c", ("cat",))
+
+
+async def test_what_runs_is_what_webhooks_make_of_what_was_asked_for(
+    client: ClientSession, execs: FakeExecs, registry: Registry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def changed(_target: object, asked: JsonObject, _options: object) -> JsonObject:
+        return {**asked, "command": ["date"], "stdin": False}
+
+    monkeypatch.setattr(registry, "connect", changed)
+    socket = await connect(client, stdin="true")
+    await messages(socket)
+    assert execs.made[0].options == ExecOptions("c", ("date",))
 
 
 async def test_input_and_its_end_reach_the_command(client: ClientSession, execs: FakeExecs) -> None:
@@ -201,6 +216,28 @@ async def test_a_pod_that_is_over_takes_no_command(client: ClientSession, regist
         )
 
 
+@pytest.mark.parametrize("verb", ["exec", "attach"])
+async def test_a_client_that_comes_back_without_websocket_is_told_that_the_container_does_not_run(
+    client: ClientSession, execs: FakeExecs, verb: str
+) -> None:
+    async def asked(state: JsonObject) -> tuple[int, str]:
+        statuses = [{"name": "c", "image": "i", "imageID": "", "ready": False, "restartCount": 1, "state": state}]
+        async with client.patch(
+            URL.replace("/exec", "/status"),
+            json={"status": {"phase": "Running", "containerStatuses": statuses}},
+            headers={"Content-Type": "application/merge-patch+json"},
+        ) as answer:
+            assert answer.status == 200, await answer.text()
+        query = {"command": "cat", "stdout": "1"}
+        async with client.post(URL.replace("exec", verb), params=query) as answer:
+            return answer.status, (await answer.json())["message"]
+
+    assert await asked({"waiting": {"reason": "CrashLoopBackOff"}}) == (404, 'container not found ("c")')
+    code, words = await asked({"running": {"startedAt": "2024-01-01T00:00:00Z"}})
+    assert (code, "Upgrade request required" in words) == (400, True)
+    assert execs.made == []
+
+
 async def test_what_the_node_refuses_is_told_before_the_protocol_changes(
     client: ClientSession, execs: FakeExecs
 ) -> None:
@@ -214,3 +251,23 @@ async def test_another_protocol_is_not_spoken(client: ClientSession) -> None:
     with pytest.raises(WSServerHandshakeError) as refused:
         await connect(client, "v3.channel.k8s.io")
     assert refused.value.status == 400
+
+
+async def test_a_container_s_own_streams_go_over_the_same_channels(client: ClientSession, execs: FakeExecs) -> None:
+    url = URL.replace("exec", "attach")
+    socket = await client.ws_connect(url, params={"stdin": "true", "stdout": "true"}, protocols=[V5])
+    await socket.send_bytes(b"\x00hello")
+    await socket.send_bytes(b"\xff\x00")
+    found = await messages(socket)
+    assert found[:2] == [b"\x01", b"\x01hello"]
+    assert status_in(found)["status"] == "Success"
+    assert execs.made[0].options == ExecOptions("c", (), stdin=True)
+    assert execs.made[0].closed
+
+
+async def test_what_can_not_be_attached_to_is_refused(client: ClientSession) -> None:
+    url = URL.replace("exec", "attach")
+    async with client.get(url, params={"stdout": "true"}) as answer:
+        assert (answer.status, "Upgrade request required" in await answer.text()) == (400, True)
+    async with client.get(url) as answer:
+        assert "at least 1 of stdin, stdout, stderr" in await answer.text()

@@ -5,9 +5,19 @@ from contextlib import suppress
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from multidict import MultiDict
 
 from kumi.api.errors import ApiError
-from kumi.apiserver.routes.options import boolean, delete_options, include_object, list_options, number, write_options
+from kumi.apiserver.routes.options import (
+    boolean,
+    connect_options,
+    connect_query,
+    delete_options,
+    include_object,
+    list_options,
+    number,
+    write_options,
+)
 from kumi.registry.refusals import APPLY, MERGE_PATCH
 
 
@@ -109,3 +119,25 @@ def test_rows_carry_metadata_unless_something_else_is_asked_for() -> None:
     assert include_object({}) == "Metadata"
     assert include_object({"includeObject": "Object"}) == "Object"
     assert refusal(include_object, {"includeObject": "Some"}).code == 400
+
+
+@pytest.mark.parametrize(
+    ("subresource", "query", "asked"),
+    [
+        ("exec", "command=sh&command=-c&stdin=true&tty=false", {"command": ["sh", "-c"], "stdin": True}),
+        ("attach", "container=c&stdout=1", {"container": "c", "stdout": True}),
+        ("portforward", "ports=80,81&ports=82&ports=x", {"ports": [80, 81, 82]}),
+        ("portforward", "", {}),
+    ],
+)
+def test_a_connection_is_told_to_webhooks_as_what_was_asked_for(
+    subresource: str, query: str, asked: dict[str, object]
+) -> None:
+    pairs = [tuple(part.split("=", 1)) for part in query.split("&") if part]
+    assert connect_options(subresource, MultiDict(pairs)) == asked
+    assert connect_options(subresource, connect_query(asked)) == asked
+
+
+def test_a_webhook_may_take_away_what_was_asked_for() -> None:
+    query = connect_query({"command": ["sh"], "stdin": False, "tty": None, "stdout": True})
+    assert connect_options("exec", query) == {"command": ["sh"], "stdout": True}

@@ -11,9 +11,7 @@ PODS = "/api/v1/namespaces/default/pods"
 @pytest.mark.parametrize(
     ("method", "subresource"),
     [
-        ("GET", "attach"),
-        ("POST", "attach"),
-        ("POST", "portforward"),
+        ("POST", "proxy"),
         ("GET", "proxy"),
         ("PUT", "resize"),
         ("PATCH", "ephemeralcontainers"),

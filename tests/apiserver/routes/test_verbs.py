@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from aiohttp import ClientSession
 
@@ -7,7 +9,11 @@ from kumi.api.scheme import Scheme
 from kumi.api.wire import JsonObject
 from kumi.apiserver.app import make_app
 from kumi.apiserver.server import Server
+from kumi.registry.bootstrap import bootstrap
 from kumi.registry.registry import Registry
+from kumi.store.disk import Disk
+from kumi.store.memory import MemoryStore
+from kumi.store.sqlite import SqliteStore
 from tests.apiserver.conftest import NOW, config_map, pod
 
 PATH = "/api/v1/namespaces/default/configmaps"
@@ -43,6 +49,58 @@ async def test_a_list_is_paged(client: ClientSession) -> None:
     second = await (await client.get(PATH, params={"limit": "2", "continue": first["metadata"]["continue"]})).json()
     assert [i["metadata"]["name"] for i in (*first["items"], *second["items"])] == ["a", "b", "c"]
     assert first["metadata"]["resourceVersion"] == second["metadata"]["resourceVersion"]
+
+
+async def test_a_page_of_a_list_that_is_gone_is_a_410_with_a_token_that_goes_on_from_now(
+    client: ClientSession, store: MemoryStore
+) -> None:
+    for name in "abcde":
+        await client.post(PATH, json=config_map(name))
+    first = await (await client.get(PATH, params={"limit": "2"})).json()
+    await client.delete(f"{PATH}/d")
+    await client.post(PATH, json=config_map("f"))
+    await store.compact(store.revision)
+    expired = await client.get(PATH, params={"limit": "2", "continue": first["metadata"]["continue"]})
+    status = await expired.json()
+    assert (expired.status, status["kind"], status["reason"], status["code"]) == (410, "Status", "Expired", 410)
+    assert "inconsistent list" in status["message"]
+    found, token, revisions = [], status["metadata"]["continue"], set()
+    while token:
+        page = await (await client.get(PATH, params={"limit": "2", "continue": token})).json()
+        found += [item["metadata"]["name"] for item in page["items"]]
+        token = page["metadata"].get("continue")
+        revisions.add(page["metadata"]["resourceVersion"])
+    assert (found, revisions) == (["c", "e", "f"], {str(store.revision)})
+
+
+@pytest.mark.parametrize("token", ["nonsense", "e30", "!!", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6IngifQ"])
+async def test_a_token_that_is_none_is_a_400(client: ClientSession, token: str) -> None:
+    response = await client.get(PATH, params={"limit": "2", "continue": token})
+    assert (response.status, (await response.json())["reason"]) == (400, "BadRequest")
+
+
+async def test_a_full_disk_refuses_writes_and_is_over_as_soon_as_there_is_room(scheme: Scheme, tmp_path: Path) -> None:
+    disk = Disk(tmp_path / "kumi.db")
+    store = SqliteStore(disk)
+    registry = Registry(store, scheme, lambda: NOW, iter(map(str, range(10**6))).__next__)
+    await bootstrap(registry)
+    async with Server(make_app(registry, scheme, clock_ms=lambda: NOW)) as server, ClientSession(server.url) as client:
+        assert (await client.post(PATH, json=config_map("a"))).status == 201
+        (pages,) = disk._db.execute("PRAGMA page_count").fetchone()
+        disk._db.execute(f"PRAGMA max_page_count = {pages}")
+        for refused in (
+            await client.post(PATH, json=config_map("b", text="x" * 200_000)),
+            await client.patch(f"{PATH}/a", json={"data": {"k": "x" * 200_000}}, headers=MERGE),
+        ):
+            status = await refused.json()
+            assert (refused.status, status["kind"], status["reason"]) == (500, "Status", "InternalError")
+            assert "nothing was written" in status["message"]
+            assert "full" in status["message"]
+        there = (await (await client.get(PATH)).json())["items"]
+        assert [(item["metadata"]["name"], item.get("data")) for item in there] == [("a", None)]
+        disk._db.execute("PRAGMA max_page_count = 1000000")
+        assert (await client.post(PATH, json=config_map("b", text="x" * 200_000))).status == 201
+    await store.close()
 
 
 async def test_a_collection_is_deleted_by_selector(client: ClientSession) -> None:

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import ClientResponse, ClientSession
 
+from kumi.api.scheme import Scheme
 from kumi.api.wire import JsonObject
-from kumi.apiserver.routes.watches import LONGEST_S, timeout_seconds
+from kumi.apiserver.app import make_app
+from kumi.apiserver.routes.watches import GATHER_AT_MOST_S, LONGEST_S, pause_s, timeout_seconds
+from kumi.apiserver.server import Server
+from kumi.registry.bootstrap import bootstrap
 from kumi.store.memory import MemoryStore
-from tests.apiserver.conftest import WatchedRegistry, config_map, until, within
+from tests.apiserver.conftest import DEADLINE_S, NOW, WatchedRegistry, config_map, until, within
 
 PATH = "/api/v1/namespaces/default/configmaps"
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
@@ -109,6 +115,48 @@ async def test_a_client_that_goes_ends_its_watch(client: ClientSession, registry
     async with client.get(PATH, params={"watch": "1"}):
         await until(lambda: registry.open_watches == 1)
     await until(lambda: registry.open_watches == 0)
+
+
+async def test_a_reader_that_falls_too_far_behind_is_told_so_and_the_server_stays(scheme: Scheme) -> None:
+    registry = WatchedRegistry(MemoryStore(bound=20), scheme, lambda: NOW, iter(map(str, range(10**6))).__next__)
+    await bootstrap(registry)
+    async with Server(make_app(registry, scheme, clock_ms=lambda: NOW)) as server, ClientSession(server.url) as client:
+        slow = await client.get(PATH, params={"watch": "1", "resourceVersion": await revision(client)})
+        for turn in range(60):  # more than sockets and the bound hold
+            await client.put(f"{PATH}/a", json=config_map(text="x" * 900_000, turn=str(turn)))
+            await client.post(PATH, json=config_map(text="x" * 900_000))
+        found = [json.loads(line) async for line in lines_of(slow)]
+        assert found[-1]["type"] == "ERROR"
+        assert (found[-1]["object"]["code"], found[-1]["object"]["reason"]) == (410, "Expired")
+        assert len(found) < 60
+        assert (await client.get(f"{PATH}/a")).status == 200
+
+
+async def lines_of(response: ClientResponse) -> AsyncIterator[bytes]:
+    """Its lines, however long."""
+    rest = b""
+    async with asyncio.timeout(DEADLINE_S):
+        async for piece in response.content.iter_any():
+            *whole, rest = (rest + piece).split(b"\n")
+            for line in whole:
+                yield line
+
+
+async def test_many_watches_are_told_the_same_in_the_same_order(client: ClientSession) -> None:
+    start = await revision(client)
+    watches = [await client.get(PATH, params={"watch": "1", "resourceVersion": start}) for _ in range(20)]
+    names = [f"c{number:02}" for number in range(50)]
+    await asyncio.gather(*(client.post(PATH, json=config_map(name)) for name in names))
+    seen = [told(await events(watch, len(names))) for watch in watches]
+    assert sorted(seen[0]) == [("ADDED", name) for name in names]
+    assert all(one == seen[0] for one in seen)
+    for watch in watches:
+        watch.close()
+
+
+def test_few_watches_tell_at_once_and_many_let_events_gather() -> None:
+    assert pause_s(1) == 0
+    assert 0 < pause_s(20) < pause_s(50) <= GATHER_AT_MOST_S == pause_s(10**6)
 
 
 @pytest.mark.parametrize("asked", [None, 0, -3])

@@ -50,6 +50,43 @@ def test_a_queue_that_is_being_deleted_holds() -> None:
     assert stop_policy("None", deleting=False) is model.StopPolicy.NONE
 
 
+def test_by_default_nobody_is_preempted_and_the_search_stops_at_borrowing() -> None:
+    made = queue({})
+    assert (made.preemption, made.fungibility) == (model.Preemption(), model.Fungibility(True, False, False))
+    assert (made.weight, made.checks, made.by_usage) == (1.0, (), False)
+
+
+def test_whom_it_may_preempt() -> None:
+    policies = {
+        "withinClusterQueue": "LowerOrNewerEqualPriority",
+        "reclaimWithinCohort": "Any",
+        "borrowWithinCohort": {"policy": "LowerPriority", "maxPriorityThreshold": 7},
+    }
+    assert queue({"preemption": policies}).preemption == model.Preemption(
+        model.Evictable.LOWER_OR_NEWER_EQUAL, model.Evictable.ANY, model.Evictable.LOWER_PRIORITY, 7
+    )
+
+
+@pytest.mark.parametrize(("word", "stops"), [("Borrow", True), ("MayStopSearch", True), ("TryNextFlavor", False)])
+def test_when_the_search_for_flavors_stops(word: str, stops: bool) -> None:
+    assert queue({"flavorFungibility": {"whenCanBorrow": word}}).fungibility.stop_at_borrowing is stops
+    policy = {"whenCanPreempt": word.replace("Borrow", "Preempt"), "preference": "PreemptionOverBorrowing"}
+    made = queue({"flavorFungibility": policy}).fungibility
+    assert (made.stop_at_preemption, made.prefer_preemption) == (stops, True)
+
+
+def test_checks_share_and_whether_past_usage_counts() -> None:
+    made = queue(
+        {
+            "admissionChecksStrategy": {"admissionChecks": [{"name": "a", "onFlavors": ["f"]}, {"name": "b"}]},
+            "fairSharing": {"weight": "2"},
+            "admissionScope": {"admissionMode": "UsageBasedAdmissionFairSharing"},
+        }
+    )
+    assert made.checks == (model.CheckRule("a", ("f",)), model.CheckRule("b"))
+    assert (made.weight, made.by_usage) == (2.0, True)
+
+
 def test_a_quota_that_is_no_quantity_is_an_error() -> None:
     group = {
         "coveredResources": ["cpu"],

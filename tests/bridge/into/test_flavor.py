@@ -25,3 +25,9 @@ def test_labels_taints_and_tolerations() -> None:
         (model.Taint("spot", "true", "NoSchedule"),),
         (model.Toleration("spot", "Exists", "", ""),),
     )
+
+
+def test_the_topology_of_its_nodes() -> None:
+    view = msgspec.convert({"metadata": {"name": "f"}, "spec": {"topologyName": "racks"}}, ResourceFlavor)
+    assert flavor(view).topology == "racks"
+    assert flavor(msgspec.convert({"metadata": {"name": "f"}}, ResourceFlavor)).topology == ""

@@ -38,3 +38,8 @@ def test_the_host_is_a_label_and_taints_are_kept() -> None:
     made = read({}, {"taints": [{"key": "k", "effect": "NoSchedule"}]}, labels={"zone": "a"})
     assert made.labels == (("kubernetes.io/hostname", "n"), ("metadata.name", "n"), ("zone", "a"))
     assert made.taints == (model.Taint("k", "", "NoSchedule"),)
+
+
+def test_images_go_by_each_of_their_names() -> None:
+    made = read({"images": [{"names": ["y:1", "x:1"], "sizeBytes": 7}, {"names": ["z:1"]}]})
+    assert made.images == (("x:1", 7), ("y:1", 7), ("z:1", 0))

@@ -5,10 +5,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from kumi.api import volcano
 from kumi.api.core import Pod
 from kumi.bridge.into.pod import pod
 from kumi.bridge.into.shape import Shapes
-from kumi.engine import model
+from kumi.engine import gangs, model
 
 
 def read(*, meta: dict[str, Any] | None = None, phase: str = "Pending", **spec: Any) -> model.Pod:
@@ -69,3 +70,60 @@ def test_gates_and_other_schedulers_keep_it_from_being_bound() -> None:
     assert read(schedulingGates=[{"name": "g"}]).gated
     assert read(schedulerName="somebody-else").gated
     assert not read(schedulerName="default-scheduler").gated
+
+
+def test_a_pod_of_no_gang_that_says_nothing_is_alone() -> None:
+    assert read().member is gangs.ALONE
+
+
+def test_a_pod_says_what_its_part_in_a_gang_is() -> None:
+    made = read(
+        meta={
+            "annotations": {
+                volcano.GROUP_NAME_ANNOTATION: "g",
+                volcano.TASK_SPEC_ANNOTATION: "driver",
+                volcano.TASK_PRIORITY_ANNOTATION: "9",
+                volcano.NUMA_POLICY_ANNOTATION: "best-effort",
+            },
+            "labels": {volcano.TASK_SPEC_ANNOTATION: "worker"},
+        },
+        priority=5,
+        priorityClassName="high",
+        preemptionPolicy="Never",
+    )
+    assert made.member == gangs.Member(
+        group="n/g",
+        role="driver",
+        annotated_role="driver",
+        priority=9,
+        never_preempts=True,
+        numa_policy="best-effort",
+        priority_class="high",
+    )
+
+
+def test_a_role_may_be_a_label_and_a_priority_the_pods_own() -> None:
+    meta = {
+        "annotations": {volcano.GROUP_NAME_ANNOTATION: "g", volcano.TASK_PRIORITY_ANNOTATION: "much"},
+        "labels": {volcano.TASK_SPEC_ANNOTATION: "worker"},
+    }
+    assert read(meta=meta, priority=5).member == gangs.Member("n/g", role="worker", priority=5)
+    assert read(meta=meta).member.priority is None
+
+
+@pytest.mark.parametrize(
+    ("annotations", "labels", "gives_way", "zone"),
+    [
+        ({}, {}, None, ""),
+        ({volcano.PREEMPTABLE: "true"}, {}, True, "*"),
+        ({}, {volcano.PREEMPTABLE: "true"}, True, ""),
+        ({volcano.PREEMPTABLE: "false"}, {volcano.PREEMPTABLE: "true"}, False, ""),
+        ({volcano.REVOCABLE_ZONE_ANNOTATION: "*"}, {}, None, "*"),
+        ({volcano.REVOCABLE_ZONE_ANNOTATION: "rz1", volcano.PREEMPTABLE: "true"}, {}, True, ""),
+    ],
+)
+def test_a_pod_says_whether_it_gives_way_and_uses_nodes_that_are_lent(
+    annotations: dict[str, str], labels: dict[str, str], gives_way: bool | None, zone: str
+) -> None:
+    made = read(meta={"annotations": {volcano.GROUP_NAME_ANNOTATION: "g", **annotations}, "labels": labels})
+    assert (made.member.preemptable, made.member.zone) == (gives_way, zone)

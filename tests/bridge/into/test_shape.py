@@ -74,3 +74,91 @@ def test_a_requirement_without_values() -> None:
 
 def test_an_empty_operator_means_equal() -> None:
     assert toleration(Toleration(key="k", operator="", value="v")) == model.Toleration("k", "Equal", "v", "")
+
+
+def test_preferred_node_affinity_is_kept_with_its_weights() -> None:
+    term = {"matchExpressions": [{"key": "disk", "operator": "In", "values": ["ssd"]}]}
+    wanted = [{"weight": 7, "preference": term}, {"weight": 1, "preference": {}}, {"weight": 0, "preference": term}]
+    shape = Shapes().of_template(
+        template(affinity={"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": wanted}})
+    )
+    assert shape.preferred == ((7, (model.Requirement("disk", "In", ("ssd",)),)),)
+
+
+def test_ports_of_the_host_are_those_of_containers_that_stay() -> None:
+    def container(name: str, *ports: dict[str, object], **more: object) -> dict[str, object]:
+        return {"name": name, "ports": list(ports), **more}
+
+    spec = {
+        "containers": [
+            container("a", {"containerPort": 1, "hostPort": 80}, {"containerPort": 2}),
+            container("b", {"containerPort": 3, "hostPort": 80, "protocol": "UDP", "hostIP": "10.0.0.1"}),
+        ],
+        "initContainers": [
+            container("s", {"containerPort": 4, "hostPort": 81}, restartPolicy="Always"),
+            container("i", {"containerPort": 5, "hostPort": 82}),
+        ],
+    }
+    assert Shapes().of_template({"spec": spec}).ports == (
+        model.HostPort(80),
+        model.HostPort(80, "UDP", "10.0.0.1"),
+        model.HostPort(81),
+    )
+    on_host = Shapes().of_template({"spec": {**spec, "hostNetwork": True}})
+    assert [port.port for port in on_host.ports] == [80, 2, 80, 81]
+
+
+def test_images_are_named_as_nodes_name_them() -> None:
+    images = ["x", "r:5000/x", "x:1", "x@sha256:1", ""]
+    shape = Shapes().of_template({"spec": {"containers": [{"name": "c", "image": i} for i in images]}})
+    assert shape.images == ("x:latest", "r:5000/x:latest", "x:1", "x@sha256:1")
+    assert shape.containers == 5
+
+
+@pytest.mark.parametrize(
+    ("requests", "scored"),
+    [
+        ([{"cpu": "1", "memory": "1Gi"}], None),
+        ([{}], (100, 200 * 2**20)),
+        ([{"cpu": "1"}, {"memory": "1Gi"}], (1100, 2**30 + 200 * 2**20)),
+    ],
+)
+def test_a_container_that_says_nothing_counts_for_a_little_in_scores(
+    requests: list[dict[str, str]], scored: tuple[int, int] | None
+) -> None:
+    containers = [{"name": str(at), "resources": {"requests": asked}} for at, asked in enumerate(requests)]
+    assert Shapes().of_template({"spec": {"containers": containers}}).scored == scored
+
+
+@pytest.mark.parametrize(
+    ("resources", "cpus"),
+    [
+        ([({"cpu": "2", "memory": "1Gi"}, {})], (2,)),
+        (
+            [({"cpu": "2", "memory": "1Gi"}, {"cpu": "2000m", "memory": "1Gi"}), ({"cpu": "500m", "memory": "1"}, {})],
+            (2, 0),
+        ),
+        ([({"cpu": "2", "memory": "1Gi"}, {"cpu": "1"})], ()),
+        ([({"cpu": "2"}, {})], ()),
+        ([({"cpu": "0", "memory": "1Gi"}, {})], ()),
+        ([({}, {})], ()),
+    ],
+)
+def test_whole_cpus_are_of_pods_that_ask_for_just_their_limits(
+    resources: list[tuple[dict[str, str], dict[str, str]]], cpus: tuple[int, ...]
+) -> None:
+    containers = [
+        {"name": str(at), "resources": {"limits": limits, "requests": asked}}
+        for at, (limits, asked) in enumerate(resources)
+    ]
+    assert Shapes().of_template({"spec": {"containers": containers}}).whole_cpus == cpus
+
+
+def test_what_a_pod_says_of_others_is_read_with_its_labels() -> None:
+    constraint = {"topologyKey": "zone", "maxSkew": 1, "labelSelector": {}, "matchLabelKeys": ["rev"]}
+    made = Shapes().of_template(
+        {**template(topologySpreadConstraints=[constraint]), "metadata": {"labels": {"rev": "1"}}}
+    )
+    assert made.neighbours == model.Neighbours(
+        spread=(model.SpreadTerm("zone", (model.Requirement("rev", "In", ("1",)),)),)
+    )

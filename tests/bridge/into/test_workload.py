@@ -3,14 +3,20 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api import kueue
+from kumi.api.limits import LimitRange
+from kumi.api.node import RuntimeClass
+from kumi.bridge.into.adjusted import Around
 from kumi.bridge.into.shape import Shapes
 from kumi.bridge.into.workload import admission, workload
 from kumi.bridge.out.admit import admission_json
 from kumi.engine import model
+from kumi.engine.reasons import Code, Reason
+from kumi.engine.settings import QueueOrder, RequeueTime, Settings, Transformation
 
 names = st.text(alphabet="ab-1", min_size=1, max_size=5)
 resources = st.sampled_from(["cpu", "memory", "nvidia.com/gpu", "pods"])
@@ -36,7 +42,13 @@ def test_an_admission_is_read_back_as_it_was_written(value: model.Admission) -> 
     assert admission(msgspec.convert(admission_json(value), kueue.Admission)) == value
 
 
-def read(status: dict[str, Any] | None = None, spec: dict[str, Any] | None = None, **metadata: Any) -> model.Workload:
+def read(
+    status: dict[str, Any] | None = None,
+    spec: dict[str, Any] | None = None,
+    settings: Settings | None = None,
+    around: Around | None = None,
+    **metadata: Any,
+) -> model.Workload:
     view = {
         "metadata": {
             "name": "w",
@@ -48,7 +60,7 @@ def read(status: dict[str, Any] | None = None, spec: dict[str, Any] | None = Non
         "spec": {"queueName": "q", "podSets": [{"name": "main", "count": 2, "template": {"spec": {}}}], **(spec or {})},
         "status": status or {},
     }
-    return workload(msgspec.convert(view, kueue.Workload), Shapes())
+    return workload(msgspec.convert(view, kueue.Workload), Shapes(), settings, around)
 
 
 def condition(type: str, status: str = "True") -> dict[str, str]:
@@ -107,3 +119,126 @@ def test_its_turn_is_its_creation_unless_it_failed_to_get_ready() -> None:
 def test_the_revision_is_known_where_it_is_a_number() -> None:
     assert read(resourceVersion="17").revision == 17
     assert read(resourceVersion="x1").revision == 0
+
+
+def test_its_turn_is_its_creation_where_settings_say_so_but_not_after_a_check() -> None:
+    by_creation = Settings(requeue_time=RequeueTime.CREATION)
+    went = {"lastTransitionTime": "1970-01-01T00:02:00Z"}
+    for reason, turn in (("PodsReadyTimeout", 0), ("AdmissionCheck", 120_000)):
+        conditions = [{**condition("Evicted"), **went, "reason": reason}]
+        assert read({"conditions": conditions}, settings=by_creation).queued_ms == turn
+
+
+def test_one_that_gave_way_to_a_borrower_goes_just_behind_it_where_priority_does_not_order() -> None:
+    reclaimed = {**condition("Preempted"), "lastTransitionTime": "1970-01-01T00:02:00Z"}
+    reclaimed["reason"] = "InCohortReclaimWhileBorrowing"
+    assert read({"conditions": [reclaimed]}, settings=Settings(priority_in_cohort=False)).queued_ms == 120_001
+    assert read({"conditions": [reclaimed]}).queued_ms == 0
+
+
+@pytest.mark.parametrize(("boost", "priority"), [("-7", -2), ("10", 15), ("x", 5), ("٣", 5)])
+def test_a_boost_is_added_to_the_priority_where_it_is_a_number(boost: str, priority: int) -> None:
+    made = read(spec={"priority": 5}, annotations={"kueue.x-k8s.io/priority-boost": boost})
+    assert made.priority == priority
+
+
+def test_what_checks_say_of_it() -> None:
+    made = read(
+        {
+            "admission": HELD,
+            "admissionChecks": [{"name": "c", "state": "Ready"}],
+            "conditions": [
+                {**condition("QuotaReserved"), "lastTransitionTime": "1970-01-01T00:00:09Z"},
+                condition("Admitted"),
+                condition("PodsReady"),
+            ],
+        }
+    )
+    assert made.checks == (model.CheckState("c", "Ready"),)
+    assert (made.reserved_ms, made.admitted, made.pods_ready) == (9000, True, True)
+
+
+def test_what_its_annotations_say() -> None:
+    said = {"admission-gated-by": "a.b/c, d.e/f", "workload-allowed-resource-flavors": "x,y"}
+    said["workload-slice-replacement-for"] = "n/old"
+    made = read(annotations={f"kueue.x-k8s.io/{name}": text for name, text in said.items()})
+    assert (made.gates, made.allowed_flavors, made.replaces) == (("a.b/c", "d.e/f"), ("x", "y"), "n/old")
+    assert (read().gates, read().allowed_flavors, read().replaces) == ((), None, "")
+
+
+def test_fewer_pods_groups_and_pods_given_back() -> None:
+    pod_set = {
+        "name": "main",
+        "count": 3,
+        "minCount": 2,
+        "template": {},
+        "topologyRequest": {"required": "rack", "podSetGroupName": "g"},
+    }
+    made = read({"reclaimablePods": [{"name": "main", "count": 1}]}, spec={"podSets": [pod_set]})
+    (pods,) = made.pod_sets
+    assert (pods.least, pods.group, pods.reclaimed) == (2, "g", 1)
+    assert pods.topology == '{"podSetGroupName":"g","required":"rack"}'
+
+
+def asking(requests: dict[str, str], limits: dict[str, str] | None = None, **pod: Any) -> dict[str, Any]:
+    container = {"name": "c", "resources": {"requests": requests, "limits": limits or {}}}
+    return {"podSets": [{"name": "main", "count": 1, "template": {"spec": {"containers": [container], **pod}}}]}
+
+
+def test_what_pods_count_for_in_quota_is_apart_from_what_they_request() -> None:
+    rule = Transformation("cpu", (("credits", 2 * 10**9),), replace=True)
+    found = read(spec=asking({"cpu": "2", "memory": "1"}), settings=Settings(transformations=(rule,)))
+    assert found.pod_sets[0].quota == (("credits", 4), ("memory", 1))
+    assert found.pod_sets[0].shape.requests == (("cpu", 2000), ("memory", 1))
+    assert read(spec=asking({"cpu": "2"})).pod_sets[0].quota is None
+
+
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [("5", 5), ("-3", -3), ("+2", 2), ("", 0), ("x", 0), ("1.5", 0), ("2147483648", 0), ("\u0665", 0)],
+)
+def test_a_boost_counts_where_it_is_a_number_of_32_bits_and_settings_say_so(text: str, added: int) -> None:
+    boosted = {"annotations": {kueue.BOOST_ANNOTATION: text}}
+    assert read(spec={"priority": 10}, **boosted).priority == 10 + added
+    assert read(spec={"priority": 10}, settings=Settings(priority_boost=False), **boosted).priority == 10
+
+
+def test_requests_above_limits_are_refused_until_there_is_an_admission() -> None:
+    spec = asking({"cpu": "2"}, {"cpu": "1"})
+    found = read(spec=spec).refused
+    assert found == Reason(
+        Code.REQUESTS_ABOVE_LIMITS, resource="cpu", detail="spec.podSets[0].template.spec.containers[0]"
+    )
+    assert read({"admission": {"clusterQueue": "cq", "podSetAssignments": []}}, spec).refused is None
+    assert read(spec=asking({"cpu": "1"}, {"cpu": "1"})).refused is None
+
+
+def test_what_is_around_a_namespaces_pods_counts() -> None:
+    item = {"type": "Container", "defaultRequest": {"memory": "1Gi"}, "max": {"cpu": "1"}}
+    limits = msgspec.convert({"metadata": {"name": "l", "namespace": "n"}, "spec": {"limits": [item]}}, LimitRange)
+    kata = {"metadata": {"name": "kata"}, "handler": "kata", "overhead": {"podFixed": {"cpu": "100m"}}}
+    around = Around()
+    around.put(limits)
+    around.put(msgspec.convert(kata, RuntimeClass))
+    found = read(spec=asking({"cpu": "1"}, runtimeClassName="kata"), around=around)
+    assert found.pod_sets[0].shape.requests == (("cpu", 1100), ("memory", 2**30))
+    assert found.refused is None
+    over = read(spec=asking({"cpu": "1100m"}), around=around).refused
+    assert over is not None
+    assert (over.code, over.resource) == (Code.OUTSIDE_LIMIT_RANGE, "cpu")
+    assert read(spec=asking({"cpu": "1100m"})).refused is None
+
+
+def test_a_pods_own_resources_are_what_it_requests() -> None:
+    spec = asking({"cpu": "1"}, resources={"requests": {"cpu": "3"}, "limits": {"memory": "2"}})
+    assert read(spec=spec).pod_sets[0].shape.requests == (("cpu", 3000), ("memory", 2))
+
+
+def test_its_turn_is_its_latest_start_where_the_order_is_by_slack() -> None:
+    spec = asking({"cpu": "1"})
+    spec["podSets"][0]["template"]["metadata"] = {"annotations": {"a/deadline-duration": "1m"}}
+    usual, by_slack = read(spec=spec), read(spec=spec, settings=Settings(order=QueueOrder.LEAST_SLACK))
+    assert usual.queued_ms == 0
+    assert by_slack.queued_ms == by_slack.created_ms + 60_000
+    without = read(spec=asking({"cpu": "1"}), settings=Settings(order=QueueOrder.LEAST_SLACK))
+    assert without.queued_ms > by_slack.queued_ms

@@ -84,3 +84,15 @@ def test_where_the_cluster_places_there_is_no_topology_assignment() -> None:
     assert isinstance(patch, Patch)
     assert isinstance(patch.body, dict)
     assert "topologyAssignment" not in patch.body["status"]["admission"]["podSetAssignments"][0]
+
+
+def test_with_checks_that_are_not_ready_only_quota_is_reserved() -> None:
+    step = admit("t", Admit("n/w", GOT, checks=("capacity",)), workload(), NOW_MS)
+    (patch,) = step.writes
+    assert isinstance(patch, Patch)
+    assert isinstance(patch.body, dict)
+    assert said(patch.body["status"]) == {
+        "QuotaReserved": ("True", "QuotaReserved"),
+        "Admitted": ("False", "UnsatisfiedAdmissionChecks"),
+    }
+    assert [n.reason for n in step.notes] == ["QuotaReserved"]

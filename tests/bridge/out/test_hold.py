@@ -2,13 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from kumi.api.meta import OwnerReference
 from kumi.bridge.messages import record_from_json, record_to_json
 from kumi.bridge.out.hold import hold, is_another_answer
 from kumi.engine.decisions import Hold
-from kumi.engine.reasons import Code, Reason, Record
+from kumi.engine.reasons import Code, Considered, Reason, Record
 from kumi.runtime.reconcile import Patch
 
 from .made import NOW_MS, condition, said, workload
@@ -34,10 +32,9 @@ def test_conditions_and_the_record_say_why_it_waits() -> None:
     assert record_from_json(status["decision"]) == FULL
 
 
-@pytest.mark.parametrize(("code", "ready"), [(Code.QUOTA_IN_USE, "True"), (Code.INACTIVE, "False")])
-def test_it_is_back_in_its_queue_when_nothing_keeps_it_out(code: Code, ready: str) -> None:
+def test_whether_it_is_back_in_its_queue_is_for_others_to_say() -> None:
     before = {"conditions": [condition("Requeued", "False", "Deactivated")]}
-    assert said(status_of(Record(Reason(code)), before))["Requeued"][0] == ready
+    assert said(status_of(Record(Reason(Code.QUOTA_IN_USE)), before))["Requeued"] == ("False", "Deactivated")
 
 
 def test_an_event_is_told_once_an_answer() -> None:
@@ -47,7 +44,7 @@ def test_an_event_is_told_once_an_answer() -> None:
     )
     other = Record(Reason(Code.QUOTA_IN_USE, resource="nvidia.com/gpu"))
     view = workload(told)
-    assert [n.reason for n in hold("t", Hold("n/w", FULL), workload(), NOW_MS).notes] == ["Pending"]
+    assert [n.reason for n in hold("t", Hold("n/w", FULL), workload(), NOW_MS).notes] == ["TopologyPlacementFailed"]
     assert hold("t", Hold("n/w", moved), view, NOW_MS).notes == ()
     assert not is_another_answer(Hold("n/w", moved), view)
     assert is_another_answer(Hold("n/w", other), view)
@@ -58,10 +55,21 @@ def test_a_condition_that_says_something_else_makes_it_another_answer() -> None:
     assert is_another_answer(Hold("n/w", FULL), workload(told))
 
 
-def test_what_can_never_start_is_a_warning() -> None:
+def test_that_it_waits_is_a_warning_with_the_word_of_the_condition() -> None:
     never = Record(Reason(Code.OVER_QUOTA, resource="cpu", need=9000, have=8000, permanent=True))
     (note,) = hold("t", Hold("n/w", never), workload(), NOW_MS).notes
-    assert note.type == "Warning"
+    assert (note.type, note.reason) == ("Warning", "ExceedsMaxQuota")
+
+
+def test_who_is_preempted_for_it_is_told_one_by_one() -> None:
+    victims = (Considered("n/a", "Job n/a", "InClusterQueue"), Considered("n/b", "Job n/b", why_not="NotNeeded"))
+    record = Record(Reason(Code.PREEMPTING, where="q"), considered=victims)
+    notes = hold("t", Hold("n/w", record), workload(), NOW_MS).notes
+    assert [(n.type, n.reason) for n in notes] == [
+        ("Warning", "WaitingForPreemptedWorkloads"),
+        ("Normal", "PreemptedWorkload"),
+    ]
+    assert "Job n/a" in notes[1].message
 
 
 def test_the_record_before_is_replaced_whole() -> None:

@@ -23,11 +23,10 @@ def test_an_eviction_says_whether_it_is_back_at_once(why: str, status: str) -> N
     ],
 )
 def test_it_comes_back_for_the_reason_that_it_went(why: str, reason: str) -> None:
-    (wanted,) = requeued(workload({"conditions": [condition("Requeued", "False", why)]}), ready=True)
+    (wanted,) = requeued(workload({"conditions": [condition("Requeued", "False", why)]}))
     assert (wanted.status, wanted.reason) == ("True", reason)
 
 
-def test_nothing_is_said_of_one_that_never_left_its_queue_or_is_not_ready() -> None:
-    assert requeued(workload(), ready=True) == []
-    assert requeued(workload({"conditions": [condition("Requeued", "True", "Preempted")]}), ready=True) == []
-    assert requeued(workload({"conditions": [condition("Requeued", "False", "Deactivated")]}), ready=False) == []
+def test_nothing_is_said_of_one_that_never_left_its_queue() -> None:
+    assert requeued(workload()) == []
+    assert requeued(workload({"conditions": [condition("Requeued", "True", "Preempted")]})) == []

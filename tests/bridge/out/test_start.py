@@ -63,3 +63,34 @@ def test_flavors_that_contradict_each_other_are_a_conflict() -> None:
 def test_an_admission_of_other_pod_sets_is_a_conflict() -> None:
     with pytest.raises(StartConflict, match="pod sets"):
         infos(workload(got({}), podSets=[{"name": "other", "count": 1, "template": {}}]), {})
+
+
+def test_what_checks_add_is_added_to_their_pod_set() -> None:
+    updates = [
+        {"name": "main", "labels": {"l": "1"}, "annotations": {"a": "1"}, "nodeSelector": {"pool": "p"}},
+        {"name": "other", "labels": {"never": "1"}},
+    ]
+    tolerations = [{"name": "main", "tolerations": [{"key": "spot", "operator": "Exists"}]}]
+    checks = [{"name": "a", "podSetUpdates": updates}, {"name": "b", "podSetUpdates": tolerations}, {"name": "c"}]
+    (info,) = infos(workload({**got({}), "admissionChecks": checks}, podSets=POD_SETS), {})
+    assert (info.labels["l"], info.annotations["a"], info.node_selector) == ("1", "1", {"pool": "p"})
+    assert info.tolerations == ({"key": "spot", "operator": "Exists"},)
+    assert "never" not in info.labels
+
+
+def test_a_check_that_contradicts_a_flavor_is_a_conflict() -> None:
+    checks = [{"name": "a", "podSetUpdates": [{"name": "main", "nodeSelector": {"zone": "y"}}]}]
+    view = workload({**got({"cpu": "f"}), "admissionChecks": checks}, podSets=POD_SETS)
+    with pytest.raises(StartConflict, match="check a"):
+        infos(view, {"f": flavor("f", nodeLabels={"zone": "x"})})
+
+
+def test_pods_of_an_elastic_job_know_its_first_slice() -> None:
+    view = workload(got({}), podSets=POD_SETS)
+    view.metadata.annotations = {"kueue.x-k8s.io/elastic-job": "true"}
+    (first,) = infos(view, {})
+    assert first.annotations["kueue.x-k8s.io/workload-slice-name"] == "w"
+    view.metadata.annotations["kueue.x-k8s.io/workload-slice-name"] = "w0"
+    (later,) = infos(view, {})
+    assert later.annotations["kueue.x-k8s.io/workload-slice-name"] == "w0"
+    assert later.annotations["kueue.x-k8s.io/workload"] == "w"

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
 from hypothesis import given
 
-from kumi.engine.admission.flavors import Refused, assign, matches, shaped, told
+from kumi.engine.admission.assignment import Assignment, Mode
+from kumi.engine.admission.flavors import Refused, assign, options, seat, told
+from kumi.engine.admission.matching import matches
 from kumi.engine.model import (
     Admission,
     ClusterQueue,
-    Flavor,
+    Evictable,
     PodSet,
-    PodShape,
+    PodSetAssigned,
+    Preemption,
     Profile,
     Put,
-    Requirement,
     ResourceGroup,
-    Taint,
-    Toleration,
     Workload,
 )
 from kumi.engine.reasons import Code, Reason
@@ -179,36 +180,6 @@ def test_usage_and_flavors_go_by_resource() -> None:
     assert [r for r, _ in found.pod_sets[0].flavors] == ["cpu", "memory", GPU]
 
 
-ZONE_A, ZONE_B = Requirement("zone", "In", ("a",)), Requirement("zone", "In", ("b",))
-RANK = Requirement("rank", "In", ("1",))
-
-
-@pytest.mark.parametrize(
-    ("flavor_", "asked", "answer"),
-    [
-        (flavor("f", zone="a"), shape(), True),
-        (flavor("f", zone="a"), shape(selector={"zone": "a"}), True),
-        (flavor("f", zone="a"), shape(selector={"zone": "b"}), False),
-        (flavor("f", zone="a"), shape(selector={"rank": "1"}), True),
-        (flavor("f"), shape(selector={"zone": "b"}), True),
-        (flavor("f", taints=(TAINT,)), shape(), False),
-        (flavor("f", taints=(TAINT,)), shape(tolerations=(ENDURES,)), True),
-        (flavor("f", taints=(TAINT,), tolerations=(ENDURES,)), shape(), True),
-        (flavor("f", taints=(Taint("slow", "", "PreferNoSchedule"),)), shape(), True),
-        (flavor("f", taints=(Taint("broken", "", "NoExecute"),)), shape(), False),
-        (flavor("f", zone="a"), PodShape((), affinity=((ZONE_A,),)), True),
-        (flavor("f", zone="a"), PodShape((), affinity=((ZONE_B,),)), False),
-        (flavor("f", zone="a"), PodShape((), affinity=((ZONE_B,), (ZONE_A,))), True),
-        (flavor("f", zone="a"), PodShape((), affinity=((ZONE_B, RANK),)), False),
-        (flavor("f", zone="a"), PodShape((), affinity=((ZONE_A, RANK),)), True),
-        (flavor("f", zone="a"), PodShape((), affinity=((ZONE_B,), (RANK,))), True),
-        (flavor("f"), PodShape((), affinity=((ZONE_B,),)), True),
-    ],
-)
-def test_a_flavor_and_a_shape(flavor_: Flavor, asked: PodShape, answer: bool) -> None:
-    assert matches(flavor_, asked) is answer
-
-
 def test_a_flavor_that_does_not_match_is_passed_over_and_told() -> None:
     cq = queue("cq", {"spot": {"gpu": 8}, "fixed": {"gpu": 8}})
     asked = workload("ns/a", pod_shape=shape(selector={"zone": "b"}, gpu=1))
@@ -219,14 +190,6 @@ def test_a_flavor_that_does_not_match_is_passed_over_and_told() -> None:
         (Code.FLAVOR_NOT_MATCHED, "spot"),
         (Code.FLAVOR_NOT_MATCHED, "fixed"),
     ]
-
-
-def test_pods_will_have_the_flavors_labels_and_tolerations() -> None:
-    asked = shape(selector={"rank": "1"}, tolerations=(ENDURES,), gpu=1)
-    other = Toleration("spot", "Exists", "", "")
-    made = shaped(asked, [flavor("f", tolerations=(ENDURES, other), zone="a"), flavor("g", zone="a")])
-    assert made.node_selector == (("rank", "1"), ("zone", "a"))
-    assert made.tolerations == (ENDURES, other)
 
 
 def test_the_flavors_tolerations_open_its_nodes() -> None:
@@ -302,3 +265,55 @@ def plain(state: State, job: Workload, cq: ClusterQueue) -> list[dict[str, str]]
         if all(amount <= state.quotas.available(cq.name, fr) for fr, amount in usage.items()):
             return [given_ for given_, _ in combination]
     return None
+
+
+def test_options_are_worked_out_as_they_are_asked_for_and_leave_the_state_as_it_was() -> None:
+    cq = queue("cq", {"spot": {"gpu": 2}, "fixed": {"gpu": 2}})
+    state = State(QUOTA_ONLY)
+    for noun in (*NOUNS.values(), cq):
+        state.apply(Put(noun))
+    found = options(state, workload("ns/a", 1, gpu=1), cq)
+    first = next(found)
+    state.quotas.add("cq", ("fixed", GPU), 2000)
+    assert first.mode is Mode.FIT
+    assert [one.mode for one in found] == [Mode.NO_FIT]
+    assert state.quotas.used("cq", ("spot", GPU)) == 0
+
+
+@pytest.mark.parametrize(("name", "modes"), [("kueue", [Mode.FIT]), ("kumi", [Mode.FIT, Mode.FIT, Mode.NO_FIT])])
+def test_the_profile_picks_the_way(name: str, modes: list[Mode]) -> None:
+    cq = queue("cq", {"spot": {"gpu": 2}, "fixed": {"gpu": 2}})
+    state = State(Profile(name=name, places=False))
+    for noun in (*NOUNS.values(), cq):
+        state.apply(Put(noun))
+    assert [one.mode for one in options(state, workload("ns/a", 1, gpu=1), cq)] == modes
+
+
+class Everybody:
+    def possibility(self, fr: tuple[str, str], amount: int) -> tuple[Mode, int]:
+        return Mode.PREEMPT, 0
+
+
+def test_what_was_to_be_had_by_eviction_is_seated_once_quota_and_nodes_are_free() -> None:
+    cq = queue("cq", {"spot": {"gpu": 2}}, preemption=Preemption(within=Evictable.LOWER_PRIORITY))
+    state = State(Profile())
+    for noun in (*NOUNS.values(), cq, node("n1", {"zone": "a"}, gpu=2)):
+        state.apply(Put(noun))
+    usage = PodSetAssigned("main", 2, ((GPU, "spot"),), ((GPU, 2000),), (("n1", 2),))
+    low = replace(workload("ns/low", 2, gpu=1), admission=Admission("cq", (usage,)))
+    state.apply(Put(low))
+    high = workload("ns/high", 1, gpu=2)
+    wanted, _ = options(state, high, cq, Everybody())
+    assert wanted.mode is Mode.PREEMPT
+    no = seat(state, high, cq, wanted)
+    assert isinstance(no, Reason)
+    assert (no.code, no.need, no.have) == (Code.QUOTA_IN_USE, 2000, 0)
+    with state.trial():
+        state.quotas.add("cq", ("spot", GPU), -2000)
+        no = seat(state, high, cq, wanted)
+        assert isinstance(no, Reason)
+        assert no.code is Code.NODES_FULL
+    state.apply(Put(replace(low, finished=True)))
+    there = seat(state, high, cq, wanted)
+    assert isinstance(there, Assignment)
+    assert (there.mode, there.contended, there.pod_sets[0].nodes) == (Mode.FIT, (), (("n1", 1),))

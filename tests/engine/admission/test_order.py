@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumi.engine.admission.order import kind, place
+from kumi.engine.admission.order import kind, place, stamp_ms
 from kumi.engine.model import Workload
 from kumi.testing.builders import workload
 from kumi.testing.strategies import workloads
@@ -47,3 +47,10 @@ def test_kinds_are_equal_by_priority_and_pod_sets_alone() -> None:
     assert kind(BASE) != kind(replace(BASE, priority=2))
     assert kind(BASE) != kind(replace(BASE, pod_sets=workload("ns/a", 2).pod_sets))
     assert kind(BASE) != "a kind"
+
+
+def test_what_may_have_other_flavors_or_takes_a_slices_place_is_another_kind() -> None:
+    assert kind(BASE) != kind(replace(BASE, allowed_flavors=("spot",)))
+    assert kind(BASE) != kind(replace(BASE, replaces="ns/old"))
+    assert stamp_ms(BASE) == 10
+    assert stamp_ms(replace(BASE, queued_ms=11)) == 11

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from kumi.engine.decisions import Hold
 from kumi.engine.model import Namespace, StopPolicy, Strategy
-from kumi.engine.reasons import Ahead, Code, Reason, Record
+from kumi.engine.reasons import Ahead, Code, Reason, Record, Tried
 from kumi.testing.builders import GPU, door, flavor, node, queue, shape
 from kumi.testing.diagram import Cluster
 
@@ -24,6 +24,7 @@ def test_a_record_says_what_is_needed_what_there_is_and_who_has_it() -> None:
         holders=(Ahead("ns/a", "Job ns/a", 4000),),
         position=1,
         at_ms=7,
+        tried=(Tried("main", "default", "Fit"),),
     )
 
 

@@ -10,9 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumi.engine.admission import cycle, requeue
+from kumi.engine.admission.entries import Entry
 from kumi.engine.admission.flavors import Refused, assign
+from kumi.engine.admission.nominate import nominate
 from kumi.engine.decisions import Admit, Hold
-from kumi.engine.model import LocalQueue, Namespace, Node, Put, Quota, Requirement, StopPolicy, Strategy
+from kumi.engine.model import (
+    ClusterQueue,
+    LocalQueue,
+    Namespace,
+    Node,
+    Put,
+    Quota,
+    Requirement,
+    StopPolicy,
+    Strategy,
+    Workload,
+)
 from kumi.engine.reasons import Code
 from kumi.engine.state import State
 from kumi.testing.builders import door, flavor, node, queue, shape
@@ -24,11 +37,11 @@ def attempts(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """From now on: the workloads that are tried, in order."""
     tried: list[str] = []
 
-    def noted(state: State, workload: object, cq: object) -> object:
-        tried.append(workload.key)  # type: ignore[attr-defined]
-        return assign(state, workload, cq)  # type: ignore[arg-type]
+    def noted(state: State, workload: Workload, cq: ClusterQueue) -> Entry:
+        tried.append(workload.key)
+        return nominate(state, workload, cq)
 
-    monkeypatch.setattr(cycle.flavors, "assign", noted)
+    monkeypatch.setattr(cycle, "nominate", noted)
     return tried
 
 
@@ -189,7 +202,7 @@ def test_a_change_of_the_flavor_brings_everybody_back() -> None:
 
 
 def test_a_search_that_was_cut_is_tried_again_at_any_event(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kumi.engine.admission.flavors.PLACED_AT_MOST", 1)
+    monkeypatch.setattr("kumi.engine.admission.combinations.OPTIONS_AT_MOST", 1)
     cluster = Cluster.drawn("n1 | A B . .", gpus=9)
     both = tuple(replace(cluster.workloads["ns/a"].pod_sets[0], name=n, count=2) for n in ("leader", "worker"))
     cluster.submit("C", pod_sets=both)

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumi.engine.journal import Journal
-from kumi.engine.model import Node, PodSet, PodShape, Profile
-from kumi.engine.placement.gang import Places, Site, of_all, place, refusal
+from kumi.engine.model import HostPort, Neighbours, Node, Pod, PodSet, PodShape, Profile, SpreadTerm
+from kumi.engine.placement.gang import NEIGHBOURS, Places, Site, of_all, place, refusal
 from kumi.engine.placement.nodes import Nodes
+from kumi.engine.placement.one_of import one_of
 from kumi.engine.placement.plugins import of
 from kumi.engine.placement.plugins.predicates import Predicates
 from kumi.engine.reasons import Code, Reason
 from kumi.testing.builders import GPU, node, shape
 from kumi.testing.diagram import _plain
+from kumi.testing.neighbours import HOST, ZONE, here, zone
 from kumi.testing.strategies import nodes as some_node
 from kumi.testing.strategies import shapes
 
@@ -31,7 +34,7 @@ def site(*nodes: Node, scoring: str = "binpack") -> Site:
 
 
 def takes(where: Site, name: str, shape_: PodShape) -> bool:
-    return bool(Predicates().mask(where.nodes, shape_)[where.nodes.row_by_name[name]])
+    return bool(Predicates().mask(where.nodes, Pod("", "ns/p", shape_, 0))[where.nodes.row_by_name[name]])
 
 
 def room_for(has: Node, counts: tuple[int, ...], pod_sets: list[PodSet]) -> bool:
@@ -236,3 +239,55 @@ def test_pod_sets_that_do_not_fit_together_now_may_later() -> None:
     where.nodes.use("n1", ((GPU, 4000),), 1)
     both = [PodSet("leader", 1, shape(gpu=2)), PodSet("worker", 3, shape(gpu=1))]
     assert place(where, both) == Reason(Code.NODES_FULL, GPU, "", "", "worker", 3000, 2000, 1)
+
+
+def apart(key: str, count: int, **said: object) -> PodSet:
+    """Pods that say something of their own kind."""
+    term = zone("app", "a") if key == ZONE else here("app", "a")
+    asked = replace(shape(cpu=1), neighbours=Neighbours(**(said or {"apart": (term,)})))  # type: ignore[arg-type]
+    return PodSet("main", count, asked, namespace="ns", labels=(("app", "a"),))
+
+
+def zones(*names: str) -> Site:
+    return site(*(node(f"n{at}", {HOST: f"n{at}", ZONE: name}, cpu=4) for at, name in enumerate(names)))
+
+
+@pytest.mark.parametrize(
+    ("pods", "expected"),
+    [
+        (apart(HOST, 3), {"n0": 1, "n1": 1, "n2": 1}),
+        (apart(ZONE, 2), {"n0": 1, "n2": 1}),
+        (apart(ZONE, 6, near=(zone("app", "a"),)), {"n0": 4, "n1": 2}),
+        (apart(ZONE, 4, spread=(SpreadTerm(ZONE, zone("app", "a").selector),)), {"n0": 2, "n2": 2}),
+        (PodSet("main", 3, replace(shape(cpu=1), ports=(HostPort(80),))), {"n0": 1, "n1": 1, "n2": 1}),
+    ],
+)
+def test_pods_that_look_at_each_other_are_placed_as_they_say(pods: PodSet, expected: dict[str, int]) -> None:
+    where = zones("a", "a", "b")
+    before = _plain(where.nodes.used.tolist())
+    found = place(where, [pods])
+    assert not isinstance(found, Reason), found
+    assert dict(found[0]) == expected
+    assert _plain(where.nodes.used.tolist()) == before
+    assert where.may_fit(pods)
+
+
+def test_where_only_pods_are_in_the_way_they_are_the_reason_and_it_may_pass() -> None:
+    where = zones("a", "a", "b")
+    assert place(where, [apart(ZONE, 3)]) == Reason(Code.NODE_NOT_MATCHED, pod_set="main", pods=1, detail=NEIGHBOURS)
+    where.nodes.residents.seat(one_of(apart(HOST, 1)), "n0", 1)
+    found = place(where, [apart(HOST, 3)])
+    assert found == Reason(Code.NODE_NOT_MATCHED, pod_set="main", pods=1, detail=NEIGHBOURS)
+
+
+def test_more_pods_than_hosts_that_take_one_each_can_never_be() -> None:
+    found = place(zones("a", "b"), [PodSet("main", 3, replace(shape(cpu=1), ports=(HostPort(80),)))])
+    assert isinstance(found, Reason)
+    assert (found.code, found.permanent) == (Code.CAPACITY_TOO_SMALL, True)
+
+
+def test_pod_sets_see_each_other() -> None:
+    first, second = (replace(apart(HOST, 1), name=name) for name in ("a", "b"))
+    found = place(zones("a", "a"), [first, second])
+    assert not isinstance(found, Reason)
+    assert {node for places in found for node, _ in places} == {"n0", "n1"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.engine.journal import Journal
-from kumi.engine.model import Node, PodShape
+from kumi.engine.model import Node, Pod, PodShape
 from kumi.engine.placement.nodes import HAS_AT_MOST, Nodes
 from kumi.engine.placement.plugins.predicates import Predicates
 from kumi.testing.builders import GPU, node, shape
@@ -69,10 +69,12 @@ def test_a_lost_trial_leaves_the_table_as_it_was(steps: list[tuple[str, str, Pod
                 nodes.remove(name)
             else:
                 nodes.use(name, on_it.requests, 1)
-            Predicates().mask(nodes, on_it)
+            Predicates().mask(nodes, Pod("", "ns/p", on_it, 0))
     assert _plain(nodes) == before
     zone_a = shape(selector={"zone": "a"})
-    assert not Predicates().mask(nodes, zone_a).any()  # no mask of the trial is taken for one of now
+    assert (
+        not Predicates().mask(nodes, Pod("", "ns/p", zone_a, 0)).any()
+    )  # no mask of the trial is taken for one of now
 
 
 def test_rows_go_by_name_whatever_the_order_of_arrival() -> None:

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from kumi.engine import invariants
 from kumi.engine.admission import cycle
 from kumi.engine.decisions import Bind, Evict, Unplaced
-from kumi.engine.model import Admission, Node, Pod, PodSetAssigned, Profile, Put
+from kumi.engine.model import Admission, Neighbours, Node, Pod, PodSet, PodSetAssigned, Profile, Put, Remove, Workload
 from kumi.engine.placement import session
 from kumi.engine.reasons import Code, Reason
 from kumi.engine.state import State
-from kumi.testing.builders import GPU, flavor, node, pod, pods_of, queue, shape, workload
+from kumi.testing.builders import GPU, door, flavor, node, pod, pods_of, queue, shape, workload
 from kumi.testing.diagram import Cluster
+from kumi.testing.neighbours import HOST, here
 from kumi.testing.strategies import ENDURES, TAINT, World, worlds
 
 
@@ -328,3 +329,66 @@ def test_a_queue_of_quota_alone_never_lets_two_gangs_share_a_node_by_halves() ->
         cluster.start(letter)
     cluster.run()
     assert cluster.draw() == "n1 | A A\nn2 | A A\nn3 | . ."
+
+
+def looking(name: str, app: str, **said: object) -> Pod:
+    asked = replace(shape(cpu=1), neighbours=Neighbours(**said))  # type: ignore[arg-type]
+    return replace(pod(f"ns/{name}"), shape=asked, labels=(("app", app),))
+
+
+def test_a_pod_on_its_own_heeds_who_is_there() -> None:
+    state = State()
+    for noun in (node("n1", {HOST: "n1"}, cpu=4), node("n2", {HOST: "n2"}, cpu=4)):
+        state.apply(Put(noun))
+    for name in "abc":
+        state.apply(Put(looking(name, "a", apart=(here("app", "a"),))))
+    assert said(session.decide(state, 0)) == [("ns/a", "n1"), ("ns/b", "n2"), ("ns/c", [Code.NODE_NOT_MATCHED])]
+
+
+def test_who_waits_for_a_friend_goes_when_the_friend_is_there() -> None:
+    state = State()
+    for name in ("n1", "n2"):
+        state.apply(Put(node(name, {HOST: name}, cpu=4)))
+    state.apply(Put(looking("a", "a", near=(here("app", "b"),))))
+    assert said(session.decide(state, 0)) == [("ns/a", [Code.NODE_NOT_MATCHED])]
+    state.apply(Put(replace(pod("ns/b"), node="n2", labels=(("app", "b"),))))
+    assert said(session.decide(state, 0)) == [("ns/a", "n2")]
+
+
+def test_who_came_before_a_friend_is_asked_again_after_the_friend_was_placed() -> None:
+    state = State()
+    state.apply(Put(node("n1", {HOST: "n1"}, cpu=4)))
+    state.apply(Put(looking("a", "a", near=(here("app", "b"),))))
+    state.apply(Put(replace(pod("ns/b"), labels=(("app", "b"),))))
+    assert said(session.decide(state, 0)) == [("ns/a", [Code.NODE_NOT_MATCHED]), ("ns/b", "n1")]
+    assert said(session.decide(state, 0)) == [("ns/a", "n1")]
+    assert session.decide(state, 0) == []
+
+
+def test_a_node_that_comes_back_has_its_pods_again() -> None:
+    state = State()
+    state.apply(Put(node("n1", {HOST: "n1"}, cpu=4)))
+    state.apply(Put(replace(pod("ns/b"), node="n1", labels=(("app", "a"),))))
+    state.apply(Remove(Node, "n1"))
+    state.apply(Put(node("n0", {HOST: "n0"}, cpu=4)))
+    state.apply(Put(node("n1", {HOST: "n1"}, cpu=4)))
+    state.apply(Put(looking("a", "a", apart=(here("app", "a"),))))
+    state.apply(Put(looking("c", "a", near=(here("app", "a"),))))
+    assert said(session.decide(state, 0)) == [("ns/a", "n0"), ("ns/c", "n1")]
+
+
+def test_a_promised_place_is_like_a_pod_to_those_who_look() -> None:
+    state = State()
+    for noun in (flavor(), queue("cq", {"default": {"cpu": 9}}), door("ns/lq", "cq")):
+        state.apply(Put(noun))
+    for name in ("n1", "n2"):
+        state.apply(Put(node(name, {HOST: name}, cpu=4)))
+    pods = PodSet("main", 1, shape(cpu=1), namespace="ns", labels=(("app", "a"),))
+    state.apply(Put(workload("ns/w", pod_sets=(pods,))))
+    (admit, *_) = cycle.decide(state, 0)
+    assert admit.admission.pod_sets[0].nodes == (("n1", 1),)  # type: ignore[union-attr]
+    state.apply(Put(looking("a", "b", apart=(here("app", "a"),))))
+    assert said(session.decide(state, 0)) == [("ns/a", "n2")]
+    state.apply(Remove(Workload, "ns/w"))
+    state.apply(Put(looking("b", "c", apart=(here("app", "a"), here("app", "b")))))
+    assert said(session.decide(state, 0)) == [("ns/b", "n1")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import orjson
 import pytest
 
 from kumi.api.apiextensions import CustomResourceDefinition, kind_defined_by
@@ -13,7 +14,7 @@ from kumi.api.scheme import Scheme, load
 from kumi.api.wire import JsonObject
 from kumi.registry.custom.kind import CustomKind
 from kumi.registry.registry import DeleteOptions, ListOptions, Registry, Target, WriteOptions
-from tests.registry.custom.made import GROUP, NUMBER, definition, of, version, widget
+from tests.registry.custom.made import GROUP, NUMBER, TEXT, definition, of, version, widget
 from tests.registry.world import World
 
 CRD = "CustomResourceDefinition"
@@ -96,6 +97,31 @@ async def test_objects_from_before_a_change_of_the_stored_version_are_read_in_th
     for spoken in ("v1", "v2"):
         found = await world.registry.get(Target(kind, "ns", "w", version=spoken))
         assert (found["apiVersion"], found["spec"]["size"]) == (f"{GROUP}/{spoken}", 1)
+
+
+async def test_whoever_reads_is_told_what_the_newest_schema_leaves_and_adds(world: World) -> None:
+    made = await define(world)
+    await world.create("Widget", widget(size=1, note="gone"))
+    smaller = of(size=NUMBER, color={**TEXT, "default": "red"}, shape={**TEXT, "default": "round"})
+    selectable = [{"jsonPath": ".spec.shape"}]
+    newer = version(schema=of(spec=smaller), selectableFields=selectable)
+    await world.put(CRD, {**made, "spec": definition(newer)["spec"]})
+    kind = served(world)
+    assert kind is not None
+    everywhere, here = Target(kind), Target(kind, "ns")
+    texts = world.registry.texts(here, ListOptions())
+    events = world.registry.watch(here, ListOptions())
+    told = [
+        await world.get("Widget", "w"),
+        *(await world.registry.list(here, ListOptions())).items,
+        *(await world.registry.list(everywhere, ListOptions(fields="metadata.namespace=ns"))).items,
+        *(await world.registry.list(here, ListOptions(fields="metadata.name=w"))).items,
+        *(await world.registry.list(here, ListOptions(fields="spec.shape=round"))).items,
+        *([] if texts is None else map(orjson.loads, texts.items)),
+        (await anext(events)).object,
+    ]
+    assert [one["spec"] for one in told[:5]] == [{"size": 1, "color": "red", "shape": "round"}] * 5
+    assert all(one["spec"] == told[0]["spec"] for one in told)
 
 
 async def test_a_version_that_objects_may_be_stored_in_cannot_be_dropped(world: World) -> None:

@@ -61,7 +61,11 @@ def _daemon_set(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
     errors = _workload(spec, "daemonset")
     strategy = spec.get("updateStrategy") or {}
     if strategy.get("type") == "RollingUpdate":
+        rolling = strategy.get("rollingUpdate") or {}
         errors += _rolling(strategy.get("rollingUpdate"), "spec.updateStrategy.rollingUpdate")
+        if not errors and not is_zero(rolling.get("maxUnavailable")) and not is_zero(rolling.get("maxSurge")):
+            path = "spec.updateStrategy.rollingUpdate.maxSurge"
+            errors.append(FieldError(path, "may not be set when `maxUnavailable` is not 0", value=rolling["maxSurge"]))
     elif strategy.get("type") != "OnDelete":
         errors.append(not_supported("spec.updateStrategy.type", strategy.get("type"), ("RollingUpdate", "OnDelete")))
     return errors + _same_selector(spec, old)
@@ -69,7 +73,7 @@ def _daemon_set(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
 
 def _stateful_set(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
     spec = new.get("spec") or {}
-    errors = _workload(spec, "statefulset")
+    errors = _workload(_with_claims(spec), "statefulset")
     policy = spec.get("podManagementPolicy")
     if policy not in ("OrderedReady", "Parallel"):
         errors.append(not_supported("spec.podManagementPolicy", policy, ("OrderedReady", "Parallel")))
@@ -98,6 +102,17 @@ def _stateful_set(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
                 forbidden("spec", f"updates to statefulset spec for fields other than {fields} are forbidden")
             )
     return errors
+
+
+def _with_claims(spec: JsonObject) -> JsonObject:
+    """The spec with the volumes that each pod gets for its claim templates, which mounts may name."""
+    template = spec.get("template") or {}
+    pods = template.get("spec") or {}
+    there = pods.get("volumes") or []
+    own = [(claim.get("metadata") or {}).get("name") for claim in spec.get("volumeClaimTemplates") or ()]
+    names = {volume.get("name") for volume in there}
+    given = [{"name": name, "emptyDir": {}} for name in dict.fromkeys(own) if name and name not in names]
+    return {**spec, "template": {**template, "spec": {**pods, "volumes": [*there, *given]}}} if given else spec
 
 
 def _controller_revision(new: JsonObject, old: JsonObject | None) -> list[FieldError]:

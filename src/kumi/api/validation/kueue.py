@@ -99,8 +99,8 @@ def _topology(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
     return errors
 
 
-def _workload_priority_class(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
-    return [] if old is None else immutable("value", new.get("value") or 0, old.get("value") or 0)
+def _workload_priority_class(_new: JsonObject, _old: JsonObject | None) -> list[FieldError]:
+    return []
 
 
 validate_cluster_queue = with_metadata(subdomain, cluster_queue_rules)

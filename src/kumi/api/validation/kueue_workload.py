@@ -9,7 +9,7 @@ The rules of what was given (status):
     a check changes pod sets that exist, with valid labels, annotations, node selector and tolerations
     no more pods are given back than there are
 On update:
-    while quota is held, pod sets, queue and admission stay (its topology may be assigned anew)
+    while quota is held, pod sets, queue and admission stay (its topology may be assigned anew; elastic jobs may shrink)
     what a check that is Ready changed stays; pods given back stay so (down to the count of a pod set that shrank)
     gates go, none comes
 Optional   rules that Kueue has a feature gate for are listed by its name in GATED, and can be left out one by one.
@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable
 from copy import deepcopy
 
 from kumi.api.errors import FieldError
+from kumi.api.kueue import BOOST_ANNOTATION, ELASTIC_ANNOTATION, GATES_ANNOTATION
 from kumi.api.quantity import QuantityError, nano, parse
 from kumi.api.validation.metadata import validate_annotations, with_metadata
 from kumi.api.validation.names import labels, qualified, subdomain
@@ -29,9 +30,6 @@ from kumi.api.validation.placement import tolerations
 from kumi.api.validation.words import immutable, not_supported, required
 from kumi.api.wire import JsonObject
 
-GATES_ANNOTATION = "kueue.x-k8s.io/admission-gated-by"
-BOOST_ANNOTATION = "kueue.x-k8s.io/priority-boost"
-ELASTIC_ANNOTATION = "kueue.x-k8s.io/elastic-job"
 _INT32 = range(-(2**31), 2**31)
 
 Rule = Callable[[JsonObject, JsonObject | None], list[FieldError]]
@@ -111,7 +109,7 @@ def _slice_sizes(new: JsonObject, _old: JsonObject | None) -> list[FieldError]:
 
 def _counts(new: JsonObject, _old: JsonObject | None) -> list[FieldError]:
     fewer = [pod_set for pod_set in _pod_sets(new) if pod_set.get("minCount") is not None]
-    elastic = ((new.get("metadata") or {}).get("annotations") or {}).get(ELASTIC_ANNOTATION) == "true"
+    elastic = _is_elastic(new)
     if len(fewer) > 1:
         return [FieldError("spec.podSets", "at most one pod set can use minCount", value=len(fewer))]
     if fewer and elastic:
@@ -219,6 +217,19 @@ def _given_back(workload: JsonObject) -> dict[str, int]:
 
 
 def _fixed_pod_sets(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
+    return _changed_pod_sets(new, old, lambda now, was: now == was)
+
+
+def _shrinking_pod_sets(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
+    """As fixed as the others, but for a count that falls."""
+    return _changed_pod_sets(
+        new, old, lambda now, was: _count(now) <= _count(was) and {**now, "count": 0} == {**was, "count": 0}
+    )
+
+
+def _changed_pod_sets(
+    new: JsonObject, old: JsonObject | None, may_be: Callable[[JsonObject, JsonObject], bool]
+) -> list[FieldError]:
     if old is None or not _holds_quota(old):
         return []
     now, before = _pod_sets(new), _pod_sets(old)
@@ -227,8 +238,13 @@ def _fixed_pod_sets(new: JsonObject, old: JsonObject | None) -> list[FieldError]
     return [
         FieldError(f"spec.podSets.{p}", "field is immutable while quota is reserved", value=_name(pod_set))
         for p, (pod_set, was) in enumerate(zip(now, before, strict=True))
-        if pod_set != was
+        if not may_be(pod_set, was)
     ]
+
+
+def _is_elastic(workload: JsonObject) -> bool:
+    annotations = (workload.get("metadata") or {}).get("annotations") or {}
+    return bool(annotations.get(ELASTIC_ANNOTATION) == "true")
 
 
 def _fixed_queue(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
@@ -287,14 +303,15 @@ GATED: dict[str, Rule] = {
     "PriorityBoost": _boost,
 }
 FIXED_POD_SETS = "FixedPodSets"
-"""off while workloads may be scaled in place (Kueue's gate ElasticJobsViaWorkloadSlices)"""
+"""left out, pod sets of any workload may shrink in place, not only those of elastic jobs (Kueue's gate
+ElasticJobsViaWorkloadSlices)"""
 
 
 def workload_rules(new: JsonObject, old: JsonObject | None, without: frozenset[str] = frozenset()) -> list[FieldError]:
     """A Workload, beside metadata and schema; `without` names rules of GATED (or FIXED_POD_SETS) to leave out."""
     rules = [*ALWAYS, *(rule for gate, rule in GATED.items() if gate not in without)]
-    if FIXED_POD_SETS not in without:
-        rules.append(_fixed_pod_sets)
+    shrinks = _is_elastic(new) or FIXED_POD_SETS in without
+    rules.append(_shrinking_pod_sets if shrinks else _fixed_pod_sets)
     return [error for rule in rules for error in rule(new, old)]
 
 

@@ -45,11 +45,11 @@ def _lease(new: JsonObject, _old: JsonObject | None) -> list[FieldError]:
     seconds = spec.get("leaseDurationSeconds")
     if seconds is not None and seconds <= 0:
         errors.append(FieldError("spec.leaseDurationSeconds", "must be greater than 0", value=seconds))
-    if spec.get("holderIdentity") == "":
-        errors.append(FieldError("spec.holderIdentity", "must not be empty", value=""))
     changes = spec.get("leaseTransitions")
     if changes is not None and changes < 0:
         errors.append(FieldError("spec.leaseTransitions", "must be greater than or equal to 0", value=changes))
+    if spec.get("preferredHolder") and not spec.get("strategy"):
+        errors.append(forbidden("spec.preferredHolder", "may only be specified if `strategy` is defined"))
     return errors
 
 

@@ -15,6 +15,7 @@ from kumi.api.wire import JsonObject
 from kumi.apiserver.bodies import PATCH_TYPES
 from kumi.apiserver.openapi.schemas import SUBRESOURCE_SCHEMAS, group_version_kind, list_name, reference
 from kumi.apiserver.responses import JSON, YAML
+from kumi.apiserver.routes.attributes import STREAMS
 from kumi.apiserver.routes.paths import SUBRESOURCE_VERBS, Verb, collection_verbs, object_verbs, subresources_of
 from kumi.apiserver.routes.unsupported import SENTENCES
 from kumi.registry.refusals import STRATEGIC_PATCH
@@ -122,7 +123,7 @@ def paths(kind: Kind, version: str) -> dict[str, JsonObject]:
     if one := object_verbs(kind):
         found[item] = _path([*scope, NAME], {v: _operation(place, v, whole) for v in one})
     for subresource in sorted(subresources_of(kind, version)):
-        if subresource == "exec" or subresource in SENTENCES:
+        if subresource in STREAMS or subresource in SENTENCES:
             continue  # no request and answer, but a protocol of its own; or nothing that is answered
         body = SUBRESOURCE_SCHEMAS.get(subresource, whole)
         operations = {v: _operation(place, v, body, suffix=subresource) for v in SUBRESOURCE_VERBS[subresource]}

@@ -1,6 +1,7 @@
-"""A command in a pod: GET or POST pods/NAME/exec, as `kubectl exec` asks for it, over WebSocket.
+"""A command in a pod, or a container's own streams: GET or POST pods/NAME/exec and pods/NAME/attach, over WebSocket, as
+`kubectl exec` and `kubectl attach` ask for them.
 
-Query        container, command (one a word), stdin, stdout, stderr, tty
+Query        container, stdin, stdout, stderr, tty; exec also command (one a word)
 Protocols    v5.channel.k8s.io and v4.channel.k8s.io: binary messages whose first byte is the channel (of clients also text)
                  0 stdin   1 stdout   2 stderr   3 the end   4 the terminal's size: {"Width", "Height"}
                  255 (v5 only): the channel in the next byte is at its end; only stdin's end means something
@@ -8,8 +9,9 @@ Protocols    v5.channel.k8s.io and v4.channel.k8s.io: binary messages whose firs
 The end      a v1 Status on channel 3: Success; or Failure, NonZeroExitCode with the code as its cause ExitCode;
              or Failure, InternalError when the command could not be started
 Refused      before the protocol changes, with a Status of its own: a pod that is over or nowhere, a container that does not
-             run, no command, a client that speaks no WebSocket (SPDY is not spoken here)
-A client that leaves takes its command with it.
+             run, no command, a client that speaks no WebSocket (SPDY is not spoken here). kubectl asks again in SPDY
+             whenever it was refused, and shows the second answer: that one must say what the first did.
+A client that leaves takes its command with it; a container that it was attached to goes on.
 Source       Kubernetes: KEP-4006 (WebSocket streams), the remote command protocol.
 Not here     running it: whoever implements runtime.streams.ExecSource.
 """
@@ -42,33 +44,54 @@ def exec_options(query: MultiMapping[str], pod: JsonObject) -> ExecOptions:
     command = tuple(query.getall("command", []))
     if not command or not command[0]:
         raise bad_request("you must specify a command for the container")
+    return _options(query, pod, command)
+
+
+def _options(query: MultiMapping[str], pod: JsonObject, command: tuple[str, ...]) -> ExecOptions:
     if not any(boolean(query, name) for name in ("stdin", "stdout", "stderr")):
         raise bad_request("you must specify at least 1 of stdin, stdout, stderr")
     container = chosen_container(pod, query.get("container", ""))
     return ExecOptions(container, command, boolean(query, "stdin"), boolean(query, "tty"))
 
 
-def check_pod(pod: JsonObject) -> None:
+def check_pod(pod: JsonObject, doing: str = "exec into a container in") -> None:
     """ApiError 400 for a pod in which nothing can run."""
     name, phase = pod["metadata"]["name"], (pod.get("status") or {}).get("phase")
     if phase in _OVER:
-        raise bad_request(f"cannot exec into a container in a completed pod; current phase is {phase}")
+        raise bad_request(f"cannot {doing} a completed pod; current phase is {phase}")
     if not (pod.get("spec") or {}).get("nodeName"):
         raise bad_request(f"pod {name} does not have a host assigned")
 
 
-async def run(request: web.Request, source: ExecSource, pod: JsonObject, streams: Streams) -> web.StreamResponse:
-    """Answers with the command's streams. ApiError for what is refused before."""
-    options = exec_options(request.query, pod)
-    check_pod(pod)
+def _check_running(pod: JsonObject, container: str) -> None:
+    """ApiError 404 for a container that does not run as far as its pod's status tells."""
+    told = (pod.get("status") or {}).get("containerStatuses") or ()
+    if any(one["name"] == container and "running" not in (one.get("state") or {}) for one in told):
+        raise ApiError(404, "NotFound", f'container not found ("{container}")')
+
+
+async def run(
+    request: web.Request,
+    query: MultiMapping[str],
+    source: ExecSource,
+    pod: JsonObject,
+    streams: Streams,
+    *,
+    attach: bool = False,
+) -> web.StreamResponse:
+    """Answers with the streams of a command, or of the container itself, as the query asks. ApiError: refused before."""
+    options = _options(query, pod, ()) if attach else exec_options(query, pod)
+    check_pod(pod, "attach to a container in" if attach else "exec into a container in")
     socket = web.WebSocketResponse(protocols=PROTOCOLS, max_msg_size=_MESSAGE_BYTES)
     offered = socket.can_prepare(request)
     if not offered.ok or offered.protocol not in PROTOCOLS:
+        _check_running(pod, options.container)
         raise bad_request(f"Upgrade request required: WebSocket with one of {', '.join(PROTOCOLS)}")
-    command = await source.execute(pod, options)
+    opening = source.attach(pod, options.container, options.stdin) if attach else source.execute(pod, options)
+    command = await opening
     try:
         await socket.prepare(request)
-        wanted = [name for name in _CHANNELS if boolean(request.query, name)]
+        wanted = [name for name in _CHANNELS if boolean(query, name)]
         async with streams.deadline(None):
             await _serve(socket, command, wanted)
     finally:

@@ -6,14 +6,16 @@ know it. Objects come from the registry read-only: what differs is a shallow cop
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import orjson
 
 from kumi.api.scheme import Kind
 from kumi.api.wire import JsonObject, Listing, WatchEvent
-from kumi.apiserver.negotiate import META_GROUP, Form
+from kumi.apiserver.negotiate import META_GROUP, PLAIN, Form
+from kumi.apiserver.routes.lines import Lines, Words
 from kumi.registry import table, versions
+from kumi.registry.reading import Texts
 from kumi.registry.table import IncludeObject
 
 
@@ -47,7 +49,7 @@ class Forms:
             return table.partial_list(listing, self._api_version)
         if self._form.shape == "table":
             return self._table(listing.items, table.list_metadata(listing))
-        items = listing.items
+        items = list(listing.items)
         if not self._kind.custom:
             items = [{k: v for k, v in item.items() if k not in ("apiVersion", "kind")} for item in items]
         return {
@@ -56,6 +58,17 @@ class Forms:
             "metadata": table.list_metadata(listing),
             "items": items,
         }
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether objects are written as themselves, in JSON."""
+        return self._form == PLAIN
+
+    def many_texts(self, page: Texts) -> bytes:
+        """A page of a list whose items are written already."""
+        listing = Listing([], page.revision, page.token, page.remaining)
+        start = orjson.dumps(self.many(listing)).removesuffix(b"]}")
+        return b"".join((start, b",".join(page.items), b"]}"))
 
     def event(self, event: WatchEvent) -> bytes:
         """One line of a watch. Of the Tables of a watch, the first says what the columns are."""
@@ -69,11 +82,17 @@ class Forms:
             self._headers = False
         return orjson.dumps({"type": event.type, "object": obj}) + b"\n"
 
+    def line(self, lines: Lines) -> Callable[[WatchEvent], bytes]:
+        """`event`, shared with the other watches where it says the same to all: a Table has ages in it."""
+        if self._form.shape == "table":
+            return self.event
+        return lines.writer(Words(self._kind, self._version, self._form), self.event)
+
     @property
     def _api_version(self) -> str:
         return f"{META_GROUP}/{self._form.version}"
 
-    def _table(self, items: list[JsonObject], metadata: JsonObject) -> JsonObject:
+    def _table(self, items: Sequence[JsonObject], metadata: JsonObject) -> JsonObject:
         made = table.render(
             self._kind,
             items,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
+from multidict import MultiDict, MultiMapping
+
 from kumi.api.errors import ApiError, FieldError, bad_request
 from kumi.api.wire import JsonObject
 from kumi.registry.refusals import APPLY, invalid_as
@@ -142,3 +144,26 @@ def _dry_run(query: Mapping[str, str], errors: list[FieldError], body: object = 
 def _unsupported(path: str, value: str, supported: tuple[str, ...]) -> FieldError:
     detail = "supported values: " + ", ".join(f'"{s}"' for s in supported)
     return FieldError(path, detail, "FieldValueNotSupported", value)
+
+
+def connect_options(subresource: str, query: MultiMapping[str]) -> JsonObject:
+    """What is asked of a connection to a pod, as webhooks see it."""
+    if subresource == "portforward":
+        ports = [port for text in query.getall("ports", []) for port in text.split(",") if port.isdecimal()]
+        return {"ports": [int(port) for port in ports]} if ports else {}
+    found: JsonObject = {name: True for name in ("stdin", "stdout", "stderr", "tty") if boolean(query, name)}
+    if query.get("container"):
+        found["container"] = query["container"]
+    if subresource == "exec":
+        found["command"] = query.getall("command", [])
+    return found
+
+
+def connect_query(options: JsonObject) -> MultiDict[str]:
+    """The query that asks for what `connect_options` says; null is as good as absent."""
+    query: MultiDict[str] = MultiDict()
+    for name, value in options.items():
+        for one in value if isinstance(value, list) else [value]:
+            if one is not None:
+                query.add(name, str(one).lower() if isinstance(one, bool) else str(one))
+    return query

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from kumi.api.reviews import REVIEWS
 from kumi.api.scheme import Kind, Scheme
+from kumi.api.visibility import PENDING, QUEUES
 from kumi.apiserver.errors import method_not_allowed, no_such_resource
 from kumi.registry.requests import Target
 
@@ -38,6 +39,7 @@ SUBRESOURCE_VERBS: dict[str, tuple[Verb, ...]] = {
     "proxy": ("create", "delete", "get", "patch", "update"),
     "resize": ("get", "patch", "update"),
     "ephemeralcontainers": ("get", "patch", "update"),
+    PENDING: ("get",),
 }
 UNTOLD: dict[str, tuple[Verb, ...]] = {"finalize": ("patch",)}
 """verbs that work too, but that Kubernetes doesn't have: discovery is silent about them"""
@@ -89,6 +91,8 @@ def collection_verbs(kind: Kind) -> tuple[Verb, ...]:
     """The verbs on all objects of a kind."""
     if kind in REVIEWS:
         return ("create",)
+    if kind in QUEUES:
+        return ()
     if not kind.group and kind.plural == "namespaces":
         return ("create", "list", "watch")  # a namespace goes one at a time: its contents go with it
     return ("create", "deletecollection", "list", "watch")
@@ -96,7 +100,7 @@ def collection_verbs(kind: Kind) -> tuple[Verb, ...]:
 
 def object_verbs(kind: Kind) -> tuple[Verb, ...]:
     """The verbs on one object of a kind."""
-    return () if kind in REVIEWS else OBJECT_VERBS
+    return () if kind in (*REVIEWS, *QUEUES) else OBJECT_VERBS
 
 
 def verbs_of(kind: Kind) -> list[str]:
@@ -113,10 +117,12 @@ def subresources_of(kind: Kind, version: str = "") -> tuple[str, ...]:
 
 def split(raw_path: str) -> tuple[str, str, list[str]]:
     """Group, version and the rest of the path of a resource. ApiError 404 for any other path."""
-    try:
-        segments = [unquote(part, errors="strict") for part in raw_path.strip("/").split("/")]
-    except UnicodeDecodeError:
-        raise no_such_resource() from None
+    segments = raw_path.strip("/").split("/")
+    if "%" in raw_path:
+        try:
+            segments = [unquote(part, errors="strict") for part in segments]
+        except UnicodeDecodeError:
+            raise no_such_resource() from None
     if segments[0] == "api" and len(segments) > 2:
         return "", segments[1], segments[2:]
     if segments[0] == "apis" and len(segments) > 3 and segments[1]:

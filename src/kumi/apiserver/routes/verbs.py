@@ -18,10 +18,15 @@ from kumi.api.wire import JsonObject
 from kumi.apiserver import bodies
 from kumi.apiserver.authentication import USER
 from kumi.apiserver.negotiate import negotiate
-from kumi.apiserver.responses import answer, warning_headers
-from kumi.apiserver.routes import commands, logs, unsupported, watches
+from kumi.apiserver.responses import answer, send, warning_headers
+from kumi.apiserver.routes import commands, logs, portforward, unsupported, watches
+from kumi.apiserver.routes.attributes import STREAMS
 from kumi.apiserver.routes.forms import Forms
+from kumi.apiserver.routes.limits import InFlight, is_stream
+from kumi.apiserver.routes.lines import Lines
 from kumi.apiserver.routes.options import (
+    connect_options,
+    connect_query,
     delete_options,
     include_object,
     list_options,
@@ -69,6 +74,7 @@ class Verbs:
         execs: ExecSource | None = None,
     ) -> None:
         self._execs = execs
+        self._lines, self._in_flight = Lines(), InFlight()
         self._reviews = reviews
         self._registry, self._scheme, self._streams = registry, scheme, streams
         self._writes, self._logs, self._clock_ms = writes, logs, clock_ms
@@ -89,7 +95,10 @@ class Verbs:
         call = resolve(self._scheme, request.method, raw_path, watch=wants_watch(request.query))
         request[CALL] = call
         unsupported.refuse(call)
-        return await self._handlers[call.verb](request, call)
+        handler = self._handlers[call.verb]
+        if is_stream(call):
+            return await handler(request, call)
+        return await self._in_flight.counted(lambda: handler(request, call))
 
     def _forms(self, request: web.Request, call: Call) -> Forms:
         form = negotiate(request.headers.get("Accept", ""))
@@ -99,15 +108,19 @@ class Verbs:
     async def _get(self, request: web.Request, call: Call) -> web.StreamResponse:
         if call.target.subresource == "log":
             return await self._log(request, call)
-        if call.target.subresource == "exec":
-            return await self._exec(request, call)
+        if call.target.subresource in STREAMS:
+            return await self._stream(request, call)
         forms = self._forms(request, call)
         found = await self._registry.get(call.target)
         return await answer(request, forms.one(found), media_type=forms.media_type)
 
     async def _list(self, request: web.Request, call: Call) -> web.StreamResponse:
         forms = self._forms(request, call)
-        page = await self._registry.list(call.target, list_options(request.query))
+        options = list_options(request.query)
+        texts = self._registry.texts(call.target, options) if forms.is_plain else None
+        if texts is not None:
+            return await send(request, forms.many_texts(texts), media_type=forms.media_type)
+        page = await self._registry.list(call.target, options)
         return await answer(request, forms.many(page), media_type=forms.media_type)
 
     async def _watch(self, request: web.Request, call: Call) -> web.StreamResponse:
@@ -115,12 +128,16 @@ class Verbs:
         options = list_options(request.query, call.one)
         seconds = watches.timeout_seconds(number(request.query, "timeoutSeconds"))
         return await watches.stream(
-            request, lambda: self._registry.watch(call.target, options), forms.event, self._streams, seconds
+            request,
+            lambda: self._registry.batches(call.target, options),
+            forms.line(self._lines),
+            self._streams,
+            seconds,
         )
 
     async def _create(self, request: web.Request, call: Call) -> web.StreamResponse:
-        if call.target.subresource == "exec":
-            return await self._exec(request, call)
+        if call.target.subresource in STREAMS:
+            return await self._stream(request, call)
         forms = self._forms(request, call)
         options = write_options(request.query, "Create", request.headers.get("User-Agent", ""))
         options.user = request.get(USER)
@@ -146,6 +163,7 @@ class Verbs:
         media_type, body = await bodies.read_patch(request, call.target.kind)
         options = write_options(request.query, "Patch", request.headers.get("User-Agent", ""), media_type)
         options.user = request.get(USER)
+        await _note_repeated(request, call, options)
         found = await self._writes.finish(self._registry.patch(call.target, media_type, body, options))
         return await _written(request, forms, found, options)
 
@@ -170,11 +188,17 @@ class Verbs:
         options = logs.log_options(request.query, pod, self._clock_ms())
         return await logs.stream(request, self._logs, pod, options, self._streams)
 
-    async def _exec(self, request: web.Request, call: Call) -> web.StreamResponse:
+    async def _stream(self, request: web.Request, call: Call) -> web.StreamResponse:
         pod = await self._registry.get(replace(call.target, subresource=""))
         if self._execs is None:
             raise commands.unavailable()
-        return await commands.run(request, self._execs, pod, self._streams)
+        asked = connect_options(call.target.subresource, request.query)
+        said = await self._registry.connect(call.target, asked, WriteOptions(user=request.get(USER)))
+        query = request.query if said == asked else connect_query(said)
+        if call.target.subresource == "portforward":
+            return await portforward.run(request, query, self._execs, pod, self._streams)
+        attach = call.target.subresource == "attach"
+        return await commands.run(request, query, self._execs, pod, self._streams, attach=attach)
 
 
 async def _written(request: web.Request, forms: Forms, found: JsonObject, options: WriteOptions) -> web.StreamResponse:
@@ -186,12 +210,21 @@ async def _written(request: web.Request, forms: Forms, found: JsonObject, option
 
 
 async def _sent(request: web.Request, call: Call, options: WriteOptions) -> JsonObject:
-    """The object of a create or an update. ApiError 400, also for repeated fields where validation is strict."""
+    """The object of a create or an update. ApiError 400."""
     kind = call.target.kind
     accepted = bodies.BUILT_IN_TYPES if message_of(kind.api_version, kind.kind) else bodies.OBJECT_TYPES
     body = await bodies.read_object(request, BODY_KINDS.get(call.target.subresource, kind.kind), accepted)
-    if options.field_validation != "Ignore" and (repeated := await bodies.repeated_fields(request)):
-        if options.field_validation == "Strict":
-            raise strict_refusal(kind, call.target.version, (), repeated)
-        options.warnings += [f'duplicate field "{path}"' for path in repeated]
+    await _note_repeated(request, call, options)
     return body
+
+
+async def _note_repeated(request: web.Request, call: Call, options: WriteOptions) -> None:
+    """Fields that the body gives twice are told of with those that its kind doesn't have; where a subresource has a body of
+    its own, here. ApiError 400."""
+    if options.field_validation == "Ignore":
+        return
+    options.repeated = tuple(await bodies.repeated_fields(request))
+    if options.repeated and call.target.subresource in BODY_KINDS:
+        if options.field_validation == "Strict":
+            raise strict_refusal(call.target.kind, call.target.version, options.repeated)
+        options.warn(options.repeated)

@@ -1,4 +1,5 @@
-"""ResourceFlavor -> Flavor: labels that select its nodes, taints that its pods must endure, tolerations that it adds."""
+"""ResourceFlavor -> Flavor: labels that select its nodes, taints that its pods must endure, tolerations that it adds, and the
+Topology of its nodes."""
 
 from __future__ import annotations
 
@@ -15,4 +16,5 @@ def flavor(view: kueue.ResourceFlavor) -> model.Flavor:
         node_labels=tuple(sorted(spec.node_labels.items())),
         taints=tuple(model.Taint(t.key, t.value, t.effect) for t in spec.node_taints),
         tolerations=tuple(toleration(t) for t in spec.tolerations),
+        topology=spec.topology_name or "",
     )

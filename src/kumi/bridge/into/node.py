@@ -27,9 +27,16 @@ def node(view: core.Node) -> model.Node:
     allocatable.setdefault("pods", POD_LIMIT)
     return model.Node(
         name=meta.name,
-        labels=tuple(sorted({HOST_LEVEL: meta.name, **meta.labels, NAME_FIELD: meta.name}.items())),
+        labels=tuple(sorted(labels_of(view).items())),
         allocatable=tuple(sorted(allocatable.items())),
         taints=tuple(model.Taint(t.key, t.value, t.effect) for t in view.spec.taints),
         unschedulable=view.spec.unschedulable or meta.deletion_timestamp is not None,
         ready=is_true(status.conditions, "Ready"),
+        images=tuple(sorted((name, image.size_bytes) for image in status.images for name in image.names)),
     )
+
+
+def labels_of(view: core.Node) -> dict[str, str]:
+    """What pods may select it by."""
+    name = view.metadata.name
+    return {HOST_LEVEL: name, **view.metadata.labels, NAME_FIELD: name}

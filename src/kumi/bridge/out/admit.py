@@ -3,11 +3,12 @@
 The rule   status.admission       clusterQueue; per pod set flavors, total usage, count, nodes as a topology assignment
            status.decision        the record of waiting goes
            QuotaReserved          True, QuotaReserved
-           Admitted               True, Admitted
+           Admitted               True, Admitted; False, UnsatisfiedAdmissionChecks, while checks of it are not Ready
            Evicted, Preempted     turn False (reason QuotaReserved) where they are True; Requeued turns True
 Why        One patch, so that nobody sees quota without nodes; conditional on the version that was read, so that it loses
            no condition of another writer.
-Events     QuotaReserved and Admitted, on the Workload.
+Events     QuotaReserved, and Admitted where it may start, on the Workload.
+Not here   what turns Admitted True once its checks are Ready: the Workload's own life (kumi.controllers.life).
 Source     Kueue: Workload conditions.
 """
 
@@ -34,14 +35,16 @@ def admit(token: str, decision: Admit, view: kueue.Workload, now_ms: int) -> Ste
     conditions = view.status.conditions
     wanted = [
         Wanted("QuotaReserved", "True", "QuotaReserved", f"Quota is reserved in ClusterQueue {queue}."),
-        Wanted("Admitted", "True", "Admitted", f"Admitted by ClusterQueue {queue}."),
+        Wanted("Admitted", "True", "Admitted", f"Admitted by ClusterQueue {queue}.")
+        if not decision.checks
+        else Wanted("Admitted", "False", "UnsatisfiedAdmissionChecks", f"It waits for {', '.join(decision.checks)}."),
     ]
     for past in ("Evicted", "Preempted"):
         if is_true(conditions, past):
             before = find_condition(conditions, past)
             told = f" It was: {before.message}" if before is not None and before.message else ""
             wanted.append(Wanted(past, "False", "QuotaReserved", f"It is admitted again.{told}"))
-    wanted.extend(requeued(view, ready=True))
+    wanted.extend(requeued(view))
     status: JsonObject = {
         "admission": admission_json(decision.admission),
         "conditions": to_json(set_all(conditions, wanted, now_ms)),
@@ -50,11 +53,10 @@ def admit(token: str, decision: Admit, view: kueue.Workload, now_ms: int) -> Ste
         status["decision"] = None
     waited = max(0, now_ms - (parse_time(view.metadata.creation_timestamp) or now_ms)) // 1000
     about = reference(view)
-    notes = (
-        Note(about, "QuotaReserved", f"Quota is reserved in ClusterQueue {queue} after {waited}s"),
-        Note(about, "Admitted", f"Admitted by ClusterQueue {queue}: {_places(decision.admission)}"),
-    )
-    return Step(token, (status_patch(SCHEME.of(kueue.Workload), view, status),), notes)
+    notes = [Note(about, "QuotaReserved", f"Quota is reserved in ClusterQueue {queue} after {waited}s")]
+    if not decision.checks:
+        notes.append(Note(about, "Admitted", f"Admitted by ClusterQueue {queue}: {_places(decision.admission)}"))
+    return Step(token, (status_patch(SCHEME.of(kueue.Workload), view, status),), tuple(notes))
 
 
 def admission_json(admission: model.Admission) -> JsonObject:

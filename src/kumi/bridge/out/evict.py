@@ -1,30 +1,26 @@
-"""Evict -> the Workload's condition Evicted: its job is to be stopped.
+"""Evict -> the Workload's status as an eviction leaves it (eviction.py): its job is to be stopped.
 
-The rule   Evicted        True, with the decision's reason
-           Preempted      True as well, where another workload takes its place
-           the rest       stays: QuotaReserved and the admission go only when the job has stopped (the workload's own loop)
-Events     EvictedDueTo<reason>, on the Workload.
-Source     Kueue: Workload conditions.
+Why         one place says what an eviction writes, whoever decides it.
+Source      Kueue: Workload conditions.
 """
 
 from __future__ import annotations
 
 from kumi.api import kueue
 from kumi.api.scheme import SCHEME
-from kumi.bridge.conditions import Wanted, set_all, status_patch, to_json
+from kumi.bridge.conditions import status_patch
 from kumi.bridge.messages import evicted
-from kumi.bridge.out.reference import reference
+from kumi.bridge.out.eviction import DEACTIVATED, Eviction, deactivation, evicted_status, notes
 from kumi.engine.decisions import Evict
 from kumi.runtime.decider import Step
-from kumi.runtime.reconcile import Note
 
 
 def evict(token: str, decision: Evict, view: kueue.Workload, now_ms: int) -> Step:
     """See the module."""
-    message = evicted(decision.why, decision.reason)
-    wanted = [Wanted("Evicted", "True", decision.why, message)]
-    if decision.why == "Preempted":
-        wanted.append(Wanted("Preempted", "True", decision.why, message))
-    status = {"conditions": to_json(set_all(view.status.conditions, wanted, now_ms))}
-    note = Note(reference(view), f"EvictedDueTo{decision.why}", message)
-    return Step(token, (status_patch(SCHEME.of(kueue.Workload), view, status),), (note,))
+    message = evicted(decision.why, decision.reason, decision.by, decision.cause)
+    if decision.why == DEACTIVATED:
+        eviction = deactivation(view, message)
+    else:
+        eviction = Eviction(decision.why, message, decision.cause)
+    status = evicted_status(view, eviction, view.status.conditions, now_ms)
+    return Step(token, (status_patch(SCHEME.of(kueue.Workload), view, status),), notes(view, eviction))

@@ -2,11 +2,12 @@
 
 The rule   QuotaReserved   False, with Kueue's word for the reason and a sentence
            Admitted        False, NoReservation
-           Requeued        turns True where nothing keeps it out of its queue any more
            decision        the whole record (kumi.bridge.messages), in place of the one before
-Events     Pending, on the Workload and on its job, when the answer is another one than before (not when only numbers
-           moved): who looks at the job sees why it waits.
+Events     a warning with the same word, on the Workload and on its job, when the answer is another one than before (not when
+           only numbers moved): who looks at the job sees why it waits. PreemptedWorkload, on the Workload, for each that
+           makes room for it.
 Source     Kueue: Workload conditions.
+Not here   Requeued: the Workload's own life (kumi.controllers.life) says when it is back in its queue.
 """
 
 from __future__ import annotations
@@ -15,23 +16,12 @@ from kumi.api import kueue
 from kumi.api.meta import find_condition
 from kumi.api.scheme import SCHEME
 from kumi.bridge.conditions import Wanted, set_all, status_patch, to_json
-from kumi.bridge.messages import condition_reason, record_to_json, summary
+from kumi.bridge.messages import condition_reason, preempted, record_to_json, summary
 from kumi.bridge.out.reference import job_reference, reference
-from kumi.bridge.out.requeued import requeued
 from kumi.engine.decisions import Hold
 from kumi.engine.reasons import Code
 from kumi.runtime.decider import Step
 from kumi.runtime.reconcile import Note
-
-OUT_OF_THE_QUEUE = (
-    Code.INACTIVE,
-    Code.BACKING_OFF,
-    Code.LOCAL_QUEUE_STOPPED,
-    Code.CLUSTER_QUEUE_STOPPED,
-    Code.NO_LOCAL_QUEUE,
-    Code.NO_CLUSTER_QUEUE,
-)
-"""answers that leave a workload out of its queue"""
 
 SAME_ANSWER = ("code", "resource", "flavor", "where", "podSet", "permanent")
 """the fields of the record that make it another answer"""
@@ -43,16 +33,18 @@ def hold(token: str, decision: Hold, view: kueue.Workload, now_ms: int) -> Step:
     wanted = [
         Wanted("QuotaReserved", "False", reason, message),
         Wanted("Admitted", "False", "NoReservation", "No quota is reserved."),
-        *requeued(view, ready=decision.record.reason.code not in OUT_OF_THE_QUEUE),
     ]
     status = {
         "conditions": to_json(set_all(view.status.conditions, wanted, now_ms)),
         "decision": record_to_json(decision.record),
     }
     about = [reference(view), job_reference(view)] if is_another_answer(decision, view) else []
-    severity = "Warning" if decision.record.reason.permanent else "Normal"
-    notes = tuple(Note(whom, "Pending", message, severity) for whom in about if whom is not None)
-    return Step(token, (status_patch(SCHEME.of(kueue.Workload), view, status),), notes)
+    notes = [Note(whom, reason, message, "Warning") for whom in about if whom is not None]
+    if about and decision.record.reason.code is Code.PREEMPTING:
+        for victim in decision.record.considered:
+            if victim.cause:
+                notes.append(Note(reference(view), "PreemptedWorkload", preempted(victim)))
+    return Step(token, (status_patch(SCHEME.of(kueue.Workload), view, status),), tuple(notes))
 
 
 def is_another_answer(decision: Hold, view: kueue.Workload) -> bool:

@@ -27,9 +27,9 @@ def on_eviction(why: str) -> Wanted:
     return Wanted("Requeued", "False", why, "It goes back in its queue once what stopped it is over.")
 
 
-def requeued(view: kueue.Workload, *, ready: bool) -> list[Wanted]:
-    """What is said once it may be admitted again (`ready`); nothing where it was never taken out of its queue."""
+def requeued(view: kueue.Workload) -> list[Wanted]:
+    """What is said once it is admitted again; nothing where it was never taken out of its queue."""
     found = find_condition(view.status.conditions, "Requeued")
-    if not ready or found is None or found.status != "False":
+    if found is None or found.status != "False":
         return []
     return [Wanted("Requeued", "True", AGAIN.get(found.reason, "BackoffFinished"), "It is back in its queue.")]

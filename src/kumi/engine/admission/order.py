@@ -1,14 +1,17 @@
-"""Order: who goes first.
+"""Order: who goes first in a queue.
 
 The rule   higher priority first; then the earlier time; then the smaller uid; then the smaller key.
 The time   is the workload's creation, or its `queued_ms` where it has one.
-Equal      workloads of one priority whose pod sets are equal are of one kind: where one of them can't start now, none can.
+By usage   in a ClusterQueue that admits by usage, LocalQueues take turns first: whose past usage is smaller (usage.py). Each of
+           them has a lane of its own in the line, in the order above (../queues.py).
+Equal      workloads of which an attempt reads the same (priority, pod sets, flavors allowed, slice replaced) are of one kind:
+           where one of them can't start now, none can.
 Why        a total order: two runs, two replicas and the time machine decide alike. A kind that can't start is set aside
            at once, so a thousand equal jobs cost one attempt an event.
 Units      milliseconds.
 Cost       O(1); a kind remembers its hash.
 Source     Kueue: queueing order, scheduling equivalence classes.
-Not here   queues in line: ../queues.py; when a kind is tried again: requeue.py.
+Not here   queues in line: ../queues.py; heads of different queues: entries.py; when a kind is tried again: requeue.py.
 """
 
 from __future__ import annotations
@@ -22,13 +25,13 @@ Place: TypeAlias = tuple[int, int, str, str]
 
 
 class Kind:
-    """Priority and pod sets: what an attempt reads of a workload, apart from its queue."""
+    """What an attempt reads of a workload, apart from its queue: priority, pod sets, and whatever else `apart` has."""
 
-    __slots__ = ("_hash", "pod_sets", "priority")
+    __slots__ = ("_hash", "apart", "pod_sets", "priority")
 
-    def __init__(self, priority: int, pod_sets: tuple[PodSet, ...]) -> None:
-        self.priority, self.pod_sets = priority, pod_sets
-        self._hash = hash((priority, pod_sets))
+    def __init__(self, priority: int, pod_sets: tuple[PodSet, ...], apart: tuple[object, ...] = ()) -> None:
+        self.priority, self.pod_sets, self.apart = priority, pod_sets, apart
+        self._hash = hash((priority, pod_sets, apart))
 
     def __hash__(self) -> int:
         return self._hash
@@ -39,14 +42,23 @@ class Kind:
             and self._hash == other._hash
             and self.priority == other.priority
             and self.pod_sets == other.pod_sets
+            and self.apart == other.apart
         )
 
 
+def stamp_ms(workload: Workload) -> int:
+    """Since when it queues, as far as the order is concerned."""
+    return workload.queued_ms or workload.created_ms
+
+
 def place(workload: Workload) -> Place:
-    """Where the workload stands among others of its queue."""
+    """Where the workload stands among others of its lane."""
     return (-workload.priority, workload.queued_ms or workload.created_ms, workload.uid, workload.key)
 
 
 def kind(workload: Workload) -> Kind:
     """The workload's kind."""
-    return Kind(workload.priority, workload.pod_sets)
+    apart: tuple[object, ...] = ()
+    if workload.allowed_flavors is not None or workload.replaces:
+        apart = (workload.allowed_flavors, workload.replaces)
+    return Kind(workload.priority, workload.pod_sets, apart)

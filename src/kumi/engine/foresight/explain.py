@@ -13,7 +13,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kumi.api.errors import KumiError
-from kumi.engine.admission import flavors, records, requeue
+from kumi.engine.admission import records, requeue
+from kumi.engine.admission.live import judge
+from kumi.engine.admission.nominate import nominate
+from kumi.engine.admission.verdicts import Outcome, Verdict
 from kumi.engine.model import Strategy
 from kumi.engine.queues import Parked
 from kumi.engine.reasons import Code, Reason, Record
@@ -24,24 +27,26 @@ def explain(state: State, workload_key: str, now_ms: int) -> Record | None:
     """See the module. KumiError: no such workload."""
     if workload_key not in state.workloads:
         raise KumiError(f"there is no Workload {workload_key}")
-    with state.trial():
+    with state.trial(), state.claims.promised(state):
         requeue.bring_back(state, now_ms)
         record = _record(state, workload_key)
-        return None if record is None else replace(record, at_ms=now_ms)
+    return None if record is None else replace(record, at_ms=now_ms)
 
 
 def _record(state: State, key: str) -> Record | None:
     spot = state.queues.spot.get(key)
-    if spot is None or state.catalog.closed(spot.queue) is not None:
+    if spot is None or state.catalog.closed(spot.queue) is not None or key in state.claims.of:
         return records.standing(state, key)
     queue = state.catalog.cluster_queues[spot.queue]
-    found = flavors.assign(state, state.workloads[key], queue)
-    if isinstance(found, flavors.Refused):
-        parked = records.parked(state, state.workloads[key], spot.queue, found)
-        if queue.strategy is not Strategy.STRICT or state.queues.position(key) == 1:
-            return records.in_line(state, key, parked)
-        others = (parked.reason, *parked.others)
-        return records.in_line(state, key, Parked(Reason(Code.BEHIND_HEAD, where=spot.queue), others, parked.holders))
-    if state.queues.position(key) == 1 or queue.strategy is not Strategy.STRICT:
-        return None
-    return records.in_line(state, key, Parked(Reason(Code.BEHIND_HEAD, where=spot.queue)))
+    entry = nominate(state, state.workloads[key], queue)
+    verdict = Verdict(entry, judge(state, entry))
+    first = queue.strategy is not Strategy.STRICT or state.queues.position(key) == 1
+    if verdict.outcome is Outcome.ADMITTED:
+        return None if first else records.in_line(state, key, Parked(Reason(Code.BEHIND_HEAD, where=spot.queue)))
+    parked = records.parked(state, verdict)
+    if first:
+        return records.in_line(state, key, parked)
+    others = (parked.reason, *parked.others)
+    return records.in_line(
+        state, key, replace(parked, reason=Reason(Code.BEHIND_HEAD, where=spot.queue), others=others)
+    )

@@ -1,8 +1,9 @@
 """Gang: nodes for all pods of all pod sets, or the reason why not.
 
-The rule, for one pod set of k equal pods:
+Pods that share a volume of one node go to one node (together.py). The rule for all others, for one pod set of k equal pods:
     fits(n)   how many of them node n takes (nodes.py, plugins/predicates.py)
     it fits   exactly when sum(fits) >= k; then nodes are filled one after the other, the best score first
+Pods of which one that is placed changes what the other nodes say (pod affinity, spread) go one after the other, each to its best.
 For several pod sets, one after the other on what is left: the largest share of the cluster a pod first, nodes by score.
 Where that fails: the pod set with the least to spare first, the smallest first, and as written; then the same orders with
 the nodes first on which a pod costs the other pod sets the fewest places. The first order that succeeds is taken.
@@ -27,10 +28,15 @@ import numpy as np
 
 from kumi.engine.journal import Journal
 from kumi.engine.model import PodSet
+from kumi.engine.placement import together
 from kumi.engine.placement.nodes import NOWHERE, ONE_POD, PODS, Ints, Mask, Nodes, Scores
-from kumi.engine.placement.plugins import Plugins
+from kumi.engine.placement.one_of import one_of
+from kumi.engine.placement.plugins import Plugins, volumes
 from kumi.engine.placement.plugins.predicates import scarcest
 from kumi.engine.reasons import Code, Reason
+
+NEIGHBOURS = "neighbours"
+"""detail of a reason: other pods are in the way, where there would be room"""
 
 Places: TypeAlias = tuple[tuple[str, int], ...]
 """(node, how many pods), in the order of pod indices"""
@@ -45,16 +51,60 @@ class Site:
     plugins: Plugins
 
     def mask(self, pods: PodSet) -> Mask:
-        """The nodes that take the pod set's shape."""
-        return self.plugins.filter.mask(self.nodes, pods.shape)
+        """The nodes that take a pod of the pod set now, room aside."""
+        return self.plugins.filter.mask(self.nodes, one_of(pods))
+
+    def standing(self, pods: PodSet) -> Mask:
+        """The nodes that would, whatever pods are on them."""
+        return self.plugins.filter.standing(self.nodes, one_of(pods))
 
     def fits(self, pods: PodSet) -> Ints:
-        """How many of its pods each row takes now."""
-        return self.nodes.fits(pods.shape.requests, self.mask(pods))
+        """How many of its pods each row takes now, as long as the others go nowhere."""
+        return self._each(pods, self.nodes.fits(pods.shape.requests, self.mask(pods)))
+
+    def fits_empty(self, pods: PodSet) -> Ints:
+        """How many it takes were nothing on the nodes."""
+        return self._each(pods, self.nodes.fits_empty(pods.shape.requests, self.standing(pods)))
+
+    def is_counted(self, pods: PodSet) -> bool:
+        """Does it hold that the pod set can be placed exactly when its pods fit, node by node?"""
+        one = one_of(pods)
+        return self.plugins.filter.is_steady(self.nodes, one)
+
+    def may_fit(self, pods: PodSet) -> bool:
+        """Can it be placed, as far as counting tells?"""
+        fits = self.fits(pods)
+        return bool(fits.any()) if not self.is_counted(pods) else int(np.minimum(fits, pods.count).sum()) >= pods.count
+
+    def seat(self, pods: PodSet, rows: Ints, counts: Ints) -> None:
+        """Inside a trial that is taken back: so many of its pods are on those rows."""
+        self.nodes.use_rows(rows, pods.shape.requests, counts)
+        one = one_of(pods)
+        for row, n in zip(rows.tolist(), counts.tolist(), strict=True):
+            self.nodes.residents.seat_row(one, row, n)
+
+    def _each(self, pods: PodSet, fits: Ints) -> Ints:
+        most = self.plugins.filter.most(self.nodes, one_of(pods))
+        return fits if most is None else np.minimum(fits, most)
 
 
 def place(site: Site, pod_sets: Sequence[PodSet]) -> tuple[Places, ...] | Reason:
     """The nodes of each pod set, or why there are none. The state is left as it was."""
+    claims = together.shared(site.nodes, pod_sets)
+    if not claims:
+        return _place(site, pod_sets)
+    reason = together.never(site.nodes, claims) or next((r for s in pod_sets if (r := refusal(site, s))), None)
+    if reason is not None:
+        return reason
+    for row in together.homes(site.nodes, site.plugins, pod_sets, claims):
+        pinned = replace(site.plugins, filter=together.Pinned(site.plugins.filter, claims, row))
+        found = _place(replace(site, plugins=pinned), pod_sets)
+        if not isinstance(found, Reason):
+            return found
+    return Reason(Code.CLAIM_SHARED, where=claims[0], detail="node")
+
+
+def _place(site: Site, pod_sets: Sequence[PodSet]) -> tuple[Places, ...] | Reason:
     wanted = [s for s in pod_sets if s.count > 0]
     for pods in wanted:
         if (reason := refusal(site, pods)) is not None:
@@ -70,15 +120,17 @@ def refusal(site: Site, pods: PodSet) -> Reason | None:
     """Why this pod set can't be placed even alone; None: it can."""
     if not pods.count:
         return None
-    placeable = int(np.minimum(site.fits(pods), pods.count).sum())
+    placeable = _placeable(site, pods)
     if placeable >= pods.count:
         return None
-    mask, said = site.mask(pods), pods.name
+    mask, said = site.standing(pods), pods.name
     if not site.nodes.row_by_name:
         return Reason(Code.NO_NODES, pod_set=said, pods=pods.count)
     if not mask.any():
+        if (claim := volumes.refusal(site.nodes, pods.shape)) is not None:
+            return replace(claim, pod_set=said, pods=pods.count)
         return Reason(Code.NODE_NOT_MATCHED, pod_set=said, pods=pods.count)
-    empty = site.nodes.fits_empty(pods.shape.requests, mask)
+    empty = site.fits_empty(pods)
     if not empty.any():
         short = scarcest(site.nodes, pods.shape, mask, empty=True)
         reason = _reason(Code.NODE_TOO_SMALL, short, said, pods.count, permanent=True)
@@ -87,8 +139,17 @@ def refusal(site: Site, pods: PodSet) -> Reason | None:
     if room < pods.count:
         short = _shortest(site.nodes, pods, mask, empty=True)
         return _reason(Code.CAPACITY_TOO_SMALL, short, said, pods.count - room, permanent=True)
+    if int(np.minimum(site.nodes.fits(pods.shape.requests, mask), pods.count).sum()) >= pods.count:
+        return Reason(Code.NODE_NOT_MATCHED, pod_set=said, pods=pods.count - placeable, detail=NEIGHBOURS)
     short = _shortest(site.nodes, pods, mask, empty=False)
     return _reason(Code.NODES_FULL, short, said, pods.count - placeable)
+
+
+def _placeable(site: Site, pods: PodSet) -> int:
+    """How many of the pods find a place, the pod set alone."""
+    if site.is_counted(pods):
+        return int(np.minimum(site.fits(pods), pods.count).sum())
+    return int(_one_by_one(site, pods)[1].sum())
 
 
 def _reason(code: Code, short: tuple[str, int, int], pod_set: str, missing: int, *, permanent: bool = False) -> Reason:
@@ -118,9 +179,9 @@ def _in_order(site: Site, pod_sets: list[PodSet], order: tuple[int, ...], *, spa
             others = [pod_sets[o] for o in order[number + 1 :]] if sparing else []
             rows, counts = _fill(site, pods, others)
             if int(counts.sum()) < pods.count:
-                short = _shortest(site.nodes, pods, site.mask(pods), empty=False)
+                short = _shortest(site.nodes, pods, site.standing(pods), empty=False)
                 return _reason(Code.NODES_FULL, short, pods.name, pods.count - int(counts.sum()))
-            site.nodes.use_rows(rows, pods.shape.requests, counts)
+            site.seat(pods, rows, counts)
             names = site.nodes.name_by_row()
             places[at] = tuple((names[row], n) for row, n in zip(rows.tolist(), counts.tolist(), strict=True))
     return [places[at] for at in range(len(pod_sets))]
@@ -128,11 +189,13 @@ def _in_order(site: Site, pod_sets: list[PodSet], order: tuple[int, ...], *, spa
 
 def _fill(site: Site, pods: PodSet, others: list[PodSet]) -> tuple[Ints, Ints]:
     """Rows and how many pods each of them takes, best first, until the count is reached or nothing is left."""
+    one = one_of(pods)
+    if not site.is_counted(pods) or not site.plugins.score.is_steady(site.nodes, one):
+        return _one_by_one(site, pods)
     fits = np.minimum(site.fits(pods), pods.count)
-    scores = site.plugins.score.score(site.nodes, pods.shape.requests, fits)
     rows = site.nodes.by_name()
     rows = rows[fits[rows] > 0]
-    keys = [-scores[rows]]
+    keys = [-site.plugins.score.score(site.nodes, one, rows, fits[rows] - 1)]
     if others:
         keys.append(_cost(site, pods, fits, others)[rows])
     ranked = rows[np.lexsort(keys)]  # stable: equal keys stay in the order of the names
@@ -146,12 +209,29 @@ def _fill(site: Site, pods: PodSet, others: list[PodSet]) -> tuple[Ints, Ints]:
     return ranked, counts
 
 
+def _one_by_one(site: Site, pods: PodSet) -> tuple[Ints, Ints]:
+    """The same where a pod that is placed changes what the nodes say to the next: the best node for each, one after the other."""
+    counts: dict[int, int] = {}
+    one, single = one_of(pods), np.ones(1, dtype=np.int64)
+    by_name = site.nodes.by_name()
+    with site.journal.trial():
+        for _ in range(pods.count):
+            rows = by_name[site.fits(pods)[by_name] > 0]
+            if not rows.size:
+                break
+            scores = site.plugins.score.score(site.nodes, one, rows, np.zeros(rows.size, dtype=np.int64))
+            row = int(rows[int(np.argmax(scores))])
+            site.seat(pods, np.array([row]), single)
+            counts[row] = counts.get(row, 0) + 1
+    return np.array(list(counts), dtype=np.int64), np.array(list(counts.values()), dtype=np.int64)
+
+
 def _cost(site: Site, pods: PodSet, fits: Ints, others: list[PodSet]) -> Scores:
     """How many places the other pod sets lose on each node, a pod that goes there."""
     before = [site.fits(o) for o in others]
     rows = np.flatnonzero(fits)
     with site.journal.trial():
-        site.nodes.use_rows(rows, pods.shape.requests, fits[rows])
+        site.seat(pods, rows, fits[rows])
         after = [site.fits(o) for o in others]
     lost = sum((b - a for b, a in zip(before, after, strict=True)), np.zeros_like(fits))
     return lost / np.maximum(fits, 1)
@@ -182,7 +262,7 @@ def _joint(site: Site, pod_sets: list[PodSet], found: Reason) -> Reason:
             return found
     pods = next(s for s in pod_sets if s.name == found.pod_set)
     need = sum(_asks(s, found.resource) * s.count for s in pod_sets)
-    _, _, have = _shortest(site.nodes, pods, site.mask(pods), empty=True, resource=found.resource)
+    _, _, have = _shortest(site.nodes, pods, site.standing(pods), empty=True, resource=found.resource)
     short = (found.resource, need, have)
     return _reason(Code.CAPACITY_TOO_SMALL, short, found.pod_set, found.pods, permanent=True)
 
@@ -192,7 +272,7 @@ def of_all(site: Site, pod_sets: Sequence[PodSet], reason: Reason) -> Reason:
     what the nodes that one of them may use have of it, and how many pods are left over. Where that much is there, and only
     lies wrong, the pod set's own no says more: it stays as it is."""
     asking = [s for s in pod_sets if s.count and _asks(s, reason.resource)]
-    mask = np.logical_or.reduce([site.mask(s) for s in asking])
+    mask = np.logical_or.reduce([site.standing(s) for s in asking])
     need = sum(_asks(s, reason.resource) * s.count for s in asking)
     _, _, free = _shortest(site.nodes, asking[0], mask, empty=False, resource=reason.resource)
     _, _, total = _shortest(site.nodes, asking[0], mask, empty=True, resource=reason.resource)
@@ -212,7 +292,7 @@ def _left_over(site: Site, pod_sets: Sequence[PodSet], *, empty: bool) -> int:
             site.journal.swap(site.nodes, "used", np.zeros_like(site.nodes.used))
         for pods in pod_sets:
             rows, counts = _fill(site, pods, [])
-            site.nodes.use_rows(rows, pods.shape.requests, counts)
+            site.seat(pods, rows, counts)
             left += pods.count - int(counts.sum())
     return left
 

@@ -27,7 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kumi.engine.journal import Journal
-from kumi.engine.model import Node
+from kumi.engine.model import Node, NodeUsage, NumaTopology, Pod, VolumeClaim
+from kumi.engine.placement.residents import Residents
+from kumi.engine.placement.volume_claims import VolumeClaims
 
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -52,10 +54,17 @@ class Nodes:
         self._columns: dict[str, tuple[int, Ints, dict[str, int]]] = {}
         self._cache: dict[Any, tuple[int, Any]] = {}
         self.node_by_name: dict[str, Node] = {}
+        self.volume_claims = VolumeClaims(journal)
         self.row_by_name: dict[str, int] = {}
         self.line_by_resource: dict[str, int] = {PODS: 0}
         self.allocatable: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
         self.used: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
+        self.releasing: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
+        """what of `used` is on its way out: it may be promised, and not used yet"""
+        self.pipelined: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
+        """what is promised of it"""
+        self.evicted: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
+        """what of `releasing` is so by this session: rules that look at pods don't see it any more"""
         self.inherited: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
         """how far `used` is past `allocatable` for causes outside of the engine: what invariants.py lets pass"""
         self.gained: Ints = np.zeros(_FIRST_ROWS, dtype=np.int64)
@@ -63,8 +72,13 @@ class Nodes:
         self.free_rows: list[int] = list(range(_FIRST_ROWS))
         self.changed = 0
         self.stamp = 0
+        self.image_stamp = 0
+        """of what images nodes have, as `stamp`: they change often, and masks don't ask for them"""
         self.touched: dict[int, Ints] = {}
         """rows that are being changed -> the room that they had before"""
+        self.residents = Residents(journal, self)
+        self.usage: dict[str, NodeUsage] = {}
+        self.numa: dict[str, NumaTopology] = {}
 
     def put(self, node: Node) -> bool:
         """There is such a node, or it changed. True where its row is new: its `used` is then zero and the caller fills it."""
@@ -79,6 +93,8 @@ class Nodes:
         self._journal.write(self.allocatable, (slice(None), row), amounts)
         before = self.node_by_name.get(node.name)
         self._journal.put(self.node_by_name, node.name, node)
+        if (before.images if before is not None else ()) != node.images:
+            self._journal.swap(self, "image_stamp", next(self._stamps))
         if before is None or _static(before) != _static(node):
             self._journal.swap(self, "stamp", next(self._stamps))
             self._gain(row)
@@ -91,8 +107,8 @@ class Nodes:
             return
         self._journal.drop_all(name, self.row_by_name, self.node_by_name)
         self.touched.pop(row, None)
-        for array in (self.allocatable, self.used, self.inherited):
-            self._journal.write(array, (slice(None), row), 0)
+        for array in _ARRAYS:
+            self._journal.write(getattr(self, array), (slice(None), row), 0)
         self._journal.insert(self.free_rows, row)
         self._journal.swap(self, "stamp", next(self._stamps))
 
@@ -109,7 +125,8 @@ class Nodes:
                 self._journal.add(self.used, (line, row), min(amount, ASKS_AT_MOST) * pods)
 
     def use_rows(self, rows: Ints, requests: Requests, pods: Ints) -> None:
-        """The same for many different rows at once, inside a trial that is taken back: nothing is marked as changed."""
+        """The same for many different rows at once, inside a trial that is taken back, or where rows lose room: nothing is marked
+        as changed."""
         for line, amount in self.asked(requests):
             self._journal.add(self.used, (line, rows), amount * pods)
 
@@ -120,7 +137,7 @@ class Nodes:
             return known
         line = len(self.line_by_resource)
         self._journal.put(self.line_by_resource, resource, line)
-        for name in ("allocatable", "used", "inherited"):
+        for name in _ARRAYS:
             old: Ints = getattr(self, name)
             self._journal.swap(self, name, np.vstack([old, np.zeros((1, old.shape[1]), dtype=np.int64)]))
         return line
@@ -134,17 +151,59 @@ class Nodes:
                 lines.append((self.line_by_resource.get(resource, NOWHERE), min(amount, ASKS_AT_MOST)))
         return lines
 
+    def release(self, name: str, requests: Requests, pods: int) -> None:
+        """So many more of the pods that use the node are on their way out (negative: fewer)."""
+        self._mark(self.releasing, name, requests, pods)
+
+    def evict(self, name: str, requests: Requests, pods: int) -> None:
+        """So many more pods are on their way out by this session's doing (negative: fewer)."""
+        self._mark(self.releasing, name, requests, pods)
+        self._mark(self.evicted, name, requests, pods)
+
+    def seen(self, line: int) -> Ints:
+        """Of each row, what the pods ask for that rules see there: those that use it or are promised it, and aren't evicted."""
+        seen: Ints = self.used[line] + self.pipelined[line] - self.evicted[line]
+        return seen
+
+    def seen_later(self, line: int) -> Ints:
+        """Of each row, what will be used once those have left who are leaving, and those have come who were promised a place."""
+        later: Ints = self.used[line] - self.releasing[line] + self.pipelined[line]
+        return later
+
+    def room_later(self, line: int, row: int) -> int:
+        """Of one node, what will be free of one resource then."""
+        later = int(self.used[line, row]) - int(self.releasing[line, row]) + int(self.pipelined[line, row])
+        return int(self.allocatable[line, row]) - later
+
+    def pipeline(self, name: str, requests: Requests, pods: int) -> None:
+        """So many more pods are promised a place there that others are leaving (negative: fewer)."""
+        self._mark(self.pipelined, name, requests, pods)
+
+    def _mark(self, array: Ints, name: str, requests: Requests, pods: int) -> None:
+        row = self.row_by_name.get(name)
+        if row is None:
+            return
+        for line, amount in self.asked(requests):
+            if line != NOWHERE:
+                self._journal.add(array, (line, row), amount * pods)
+
+    def future(self, requests: Requests, mask: Mask) -> Ints:
+        """How many pods with these requests each row takes once what is on its way out is gone and what is promised is taken; 0
+        outside of the mask."""
+        return self._whole_pods(requests, mask, self.seen_later, slice(None))
+
     def room(self, line: int, row: int) -> int:
         """What is free of one resource on one node; negative where more is used than there is."""
         return int(self.allocatable[line, row]) - int(self.used[line, row])
 
     def fits(self, requests: Requests, mask: Mask, rows: Any = slice(None)) -> Ints:
         """How many pods with these requests each of the rows can still take; 0 outside of the mask (one a row of `rows`)."""
-        return self._whole_pods(requests, mask, self.used, rows)
+        return self._whole_pods(requests, mask, self.used.__getitem__, rows)
 
     def fits_empty(self, requests: Requests, mask: Mask) -> Ints:
         """The same were nothing on the nodes."""
-        return self._whole_pods(requests, mask, np.zeros_like(self.used), slice(None))
+        nothing = np.zeros(self.used.shape[1], dtype=np.int64)
+        return self._whole_pods(requests, mask, lambda line: nothing, slice(None))
 
     def by_name(self) -> Ints:
         """The rows that have a node, in the order of the nodes' names."""
@@ -192,9 +251,38 @@ class Nodes:
             self._cache[key] = kept
         return kept[1]
 
+    def put_claim(self, claim: VolumeClaim) -> None:
+        """There is such a claim, or it changed: every node may be one now for the pods that name it."""
+        if not self.volume_claims.put(claim):
+            return
+        self._journal.swap(self, "changed", self.changed + 1)
+        self._journal.write(self.gained, self.by_name(), self.changed)
+
+    def resettle(self, old: Pod | None, was: str, new: Pod | None, node: str) -> None:
+        """What was known as `old`, on the node `was`, is `new` now, on `node` (None: nothing; "": nowhere). Where somebody looks
+        at such pods, the nodes have changed for who waits."""
+        if self.residents.move(old, was, new, node):
+            self.gain(was)
+            self.gain(node)
+
+    def put_fact(self, fact: NodeUsage | NumaTopology) -> None:
+        """What else is known of a node, which need not be there."""
+        table: dict[str, Any] = self.usage if isinstance(fact, NodeUsage) else self.numa
+        self._journal.put(table, fact.node, fact)
+
+    def drop_fact(self, type_: type, node: str) -> None:
+        """It isn't known any more."""
+        self._journal.drop(self.usage if type_ is NodeUsage else self.numa, node)
+
     def gained_since(self, count: int) -> Ints:
         """The rows that gained something after `changed` was `count`."""
         return np.flatnonzero(self.gained > count)
+
+    def gain(self, name: str) -> None:
+        """The node has more to give than others were told."""
+        row = self.row_by_name.get(name)
+        if row is not None:
+            self._gain(row)
 
     def inherit(self) -> None:
         """What is past allocatable now, of the rows touched, is so for causes outside of the engine."""
@@ -212,13 +300,21 @@ class Nodes:
                 self._gain(row)
         self.touched.clear()
 
-    def _whole_pods(self, requests: Requests, mask: Mask, used: Ints, rows: Any) -> Ints:
-        fits = np.full(used.shape[1], HAS_AT_MOST, dtype=np.int64)[rows]
-        for line, amount in self.asked(requests):
-            if line == NOWHERE:
-                return np.zeros_like(fits)
-            np.minimum(fits, (self.allocatable[line, rows] - used[line, rows]) // amount, out=fits)
-        return np.where(mask[rows], np.maximum(fits, 0), 0)
+    def is_in_motion(self) -> bool:
+        """Is anything on its way out, or promised?"""
+        return bool(self.releasing.any() or self.pipelined.any())
+
+    def _whole_pods(self, requests: Requests, mask: Mask, used: Callable[[int], Ints], rows: Any) -> Ints:
+        """`used`: what is used of a line."""
+        asked = self.asked(requests)
+        if any(line == NOWHERE for line, _ in asked):
+            return np.zeros(mask[rows].shape, dtype=np.int64)
+        fits: Ints = np.minimum.reduce(
+            [(self.allocatable[line, rows] - used(line)[rows]) // amount for line, amount in asked]
+        )
+        np.maximum(fits, 0, out=fits)
+        fits *= mask[rows]
+        return fits
 
     def _touch(self, row: int) -> None:
         if row not in self.touched:
@@ -238,7 +334,7 @@ class Nodes:
 
     def _grow(self) -> None:
         old = self.used.shape[1]
-        for name in ("allocatable", "used", "inherited"):
+        for name in _ARRAYS:
             array: Ints = getattr(self, name)
             self._journal.swap(self, name, np.hstack([array, np.zeros_like(array)]))
         self._journal.swap(self, "gained", np.concatenate([self.gained, np.zeros_like(self.gained)]))
@@ -247,6 +343,7 @@ class Nodes:
 
 
 _CACHED_AT_MOST = 8192
+_ARRAYS = ("allocatable", "used", "releasing", "pipelined", "evicted", "inherited")
 
 
 def _static(node: Node) -> tuple[object, ...]:

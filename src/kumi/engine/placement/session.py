@@ -1,14 +1,18 @@
 """Session: the steps of placement.
 
     1  pods of workloads that hold an admission, workload by workload:
-         where the gang may be bound (plugins/gang.py), each pod that waits gets a place that its workload was promised: the one
+         where the gang may be bound (readiness.py), each pod that waits gets a place that its workload was promised: the one
          of its index if that is open, else the first that is open (../reservations.py)
          where nothing was promised, the waiting pods are placed together (gang.py)
          the first time all of them are bound, or none; afterwards each as it comes
-    2  pods on their own, one at a time: the nodes that take the shape and have room, the best score, the smallest name
+    2  pod groups that come without a Workload (gang_session.py)
+    3  pods for which a node was cleared, as soon as there is room (preempting.py)
+    4  pods on their own, one at a time: the nodes that take the shape and have room, the best score, the smallest name
+    5  those of them that found no room, by pods that matter less (preempting.py)
 
 Skipped       pods that are gated, on their way out or finished; pods of a workload that holds nothing, or is being evicted.
-Kept          promised places count as used for everybody else: no pod on its own takes them.
+Kept          promised places count as used for everybody else: no pod on its own takes them; nor those that are claimed
+              for a workload that waits for its victims (../claims.py).
 Lost          a pod that needs a place whose node is gone, not ready, or takes no new pods, is Unplaced with RESERVATION_LOST;
               the cycle, which comes first, has its workload evicted (lost_place, ../admission/stops.py).
 Said once     Unplaced is decided when the reasons differ from those before. Equal shapes that find no room are looked for
@@ -27,7 +31,7 @@ import numpy as np
 
 from kumi.engine.decisions import Bind, Decision, Unplaced
 from kumi.engine.model import Pod, PodSet, PodShape, Workload
-from kumi.engine.placement import gang
+from kumi.engine.placement import gang, gang_session, preempting
 from kumi.engine.pods import turn, waits
 from kumi.engine.reasons import Code, Reason
 
@@ -43,11 +47,17 @@ def decide(state: State, now_ms: int) -> list[Decision]:
     if state.nodes_seen != state.nodes.changed:
         for key in list(state.crowded):
             state.journal.put(state.gangs, key, None)
-    for key in sorted(state.gangs):
-        state.journal.drop(state.gangs, key)
-        state.journal.drop(state.crowded, key)
-        decided += _workload(state, key)
-    decided += _alone(state)
+    with state.claims.kept(state):
+        for key in sorted(state.gangs):
+            state.journal.drop(state.gangs, key)
+            state.journal.drop(state.crowded, key)
+            decided += _workload(state, key)
+        decided += gang_session.decide(state, now_ms)
+        decided += preempting.nominated(state)
+        stuck: list[Pod] = []
+        with gang_session.held_back(state):
+            decided += _alone(state, stuck)
+        decided += preempting.decide(state, stuck)
     return decided
 
 
@@ -102,7 +112,7 @@ def _place(state: State, workload: Workload, pod: Pod) -> str | Reason:
     places = [node for node, _ in state.reservations.open_places(slots)]
     if not places:
         return Reason(Code.NODES_FULL, pod_set=pod.pod_set, pods=1)
-    mask = state.site.plugins.filter.mask(state.nodes, _bare(state, workload, pod.pod_set, pod.shape))
+    mask = state.site.plugins.filter.standing(state.nodes, _bare(state, workload, pod.pod_set, pod.shape))
     fit = [node for node in places if node in state.nodes.row_by_name and mask[state.nodes.row_by_name[node]]]
     if not fit:
         return Reason(Code.RESERVATION_LOST, where=places[0], pod_set=pod.pod_set, pods=1)
@@ -119,7 +129,7 @@ def lost_place(state: State, workload: Workload) -> str:
     new pods; "" where no pod needs one."""
     for pods in workload.pod_sets:
         open_places = state.reservations.open_places((workload.key, pods.name))
-        mask = state.site.plugins.filter.mask(state.nodes, _bare(state, workload, pods.name, pods.shape))
+        mask = state.site.plugins.filter.standing(state.nodes, _bare(state, workload, pods.name, pods.shape))
         rows = state.nodes.row_by_name
         unfit = [node for node, _ in open_places if node not in rows or not mask[rows[node]]]
         if unfit:
@@ -130,7 +140,7 @@ def lost_place(state: State, workload: Workload) -> str:
     return ""
 
 
-def _bare(state: State, workload: Workload, pod_set: str, shape: PodShape) -> PodShape:
+def _bare(state: State, workload: Workload, pod_set: str, shape: PodShape) -> Pod:
     """Of a pod that has its place already, what can make the place unfit since: readiness, taints, a cordon. It endures what
     admission let it endure."""
     endures = dict.fromkeys(shape.tolerations)
@@ -140,7 +150,7 @@ def _bare(state: State, workload: Workload, pod_set: str, shape: PodShape) -> Po
         for _, name in given.flavors if given.name == pod_set else ():
             flavor = state.catalog.flavors.get(name)
             endures.update(dict.fromkeys(flavor.tolerations if flavor else ()))
-    return PodShape((), tolerations=tuple(endures))
+    return Pod("", workload.key, PodShape((), tolerations=tuple(endures)), 0)
 
 
 def _missing(state: State, pod: Pod, node: str) -> tuple[str, int, int] | None:
@@ -158,45 +168,64 @@ def _missing(state: State, pod: Pod, node: str) -> tuple[str, int, int] | None:
 
 def _together(state: State, pods: list[Pod]) -> list[Bind] | Reason:
     """Places these pods, for which nothing was promised."""
-    by_shape: dict[tuple[str, PodShape], list[Pod]] = {}
+    alike: dict[tuple[object, ...], list[Pod]] = {}
     for pod in pods:
-        by_shape.setdefault((pod.pod_set, pod.shape), []).append(pod)
-    found = gang.place(state.site, [PodSet(name, len(group), shape) for (name, shape), group in by_shape.items()])
+        alike.setdefault((pod.pod_set, pod.shape, state.nodes.residents.seen_as(pod)), []).append(pod)
+    found = gang.place(state.site, [_as_set(group) for group in alike.values()])
     if isinstance(found, Reason):
         return found
     bound = []
-    for group, places in zip(by_shape.values(), found, strict=True):
+    for group, places in zip(alike.values(), found, strict=True):
         nodes = [node for node, n in places for _ in range(n)]
         bound += [_bind(state, pod, node) for pod, node in zip(group, nodes, strict=True)]
     return bound
 
 
-def _alone(state: State) -> list[Decision]:
+def _as_set(pods: list[Pod]) -> PodSet:
+    """Equal pods."""
+    first = pods[0]
+    return PodSet(first.pod_set, len(pods), first.shape, namespace=first.namespace, labels=first.labels)
+
+
+def _alone(state: State, stuck: list[Pod]) -> list[Decision]:
+    """Places pods on their own. `stuck`: gets those that found no room."""
+    seen = state.nodes.changed  # a pod that is bound below may be who one before it waits for
     turns = state.pods.alone
     if state.nodes_seen == state.nodes.changed:
         turns = sorted(turn(state.pods.by_uid[uid]) for uid in state.newcomers)
     decided: list[Decision] = []
-    full: dict[PodShape, tuple[Reason, ...]] = {}
+    full: dict[tuple[object, ...], tuple[Reason, ...]] = {}
     for _, _, _, uid in list(turns):
-        decided += _single(state, state.pods.by_uid[uid], full)
+        pod = state.pods.by_uid[uid]
+        if uid in state.nominations.node_of:
+            continue
+        said = _single(state, pod, full)
+        if uid not in state.pods.node_of:
+            stuck.append(pod)
+        decided += said
     for uid in list(state.newcomers):
         state.journal.drop(state.newcomers, uid)
-    state.journal.swap(state, "nodes_seen", state.nodes.changed)
+    state.journal.swap(state, "nodes_seen", seen)
     return decided
 
 
-def _single(state: State, pod: Pod, full: dict[PodShape, tuple[Reason, ...]]) -> list[Decision]:
-    """Binds a pod on its own to the best node. `full`: shapes that found no room in this session."""
-    if pod.shape not in full:
-        nodes, plugins = state.nodes, state.site.plugins
-        fits = nodes.fits(pod.shape.requests, plugins.filter.mask(nodes, pod.shape))
+def _single(state: State, pod: Pod, full: dict[tuple[object, ...], tuple[Reason, ...]]) -> list[Decision]:
+    """Binds a pod on its own to the best node. `full`: such pods as found no room in this session, where nothing but room and who
+    is there already stands in the way."""
+    nodes, plugins = state.nodes, state.site.plugins
+    key = (pod.shape, nodes.residents.heeds(pod))
+    if key not in full:
+        fits = nodes.fits(pod.shape.requests, plugins.filter.mask(nodes, pod))
         rows = nodes.by_name()
         rows = rows[fits[rows] > 0]
         if rows.size:
-            scores = plugins.score.score(nodes, pod.shape.requests, np.minimum(fits, 1))
-            return [_bind(state, pod, nodes.name_by_row()[int(rows[np.argmax(scores[rows])])])]
-        full[pod.shape] = plugins.filter.refusals(nodes, pod.shape)
-    return [*_unplaced(state, pod, full[pod.shape])]
+            scores = plugins.score.score(nodes, pod, rows, np.zeros(rows.size, dtype=np.int64))
+            return [_bind(state, pod, nodes.name_by_row()[int(rows[np.argmax(scores)])])]
+        refusals = plugins.filter.refusals(nodes, pod)
+        if pod.shape.neighbours is not None:
+            return [*_unplaced(state, pod, refusals)]
+        full[key] = refusals
+    return [*_unplaced(state, pod, full[key])]
 
 
 def _bind(state: State, pod: Pod, node: str) -> Bind:

@@ -33,6 +33,7 @@ from kumi.registry.environment import Environment
 from kumi.registry.objects import MANAGED, Found, clone, managed_text
 from kumi.registry.requests import Target, WriteOptions
 from kumi.registry.subresources import scale
+from kumi.registry.subresources.reviewed import reviewed
 from kumi.registry.writing import ROUNDS, Prepare, Wanted, Writing
 
 BEFORE = "before-first-apply"
@@ -49,6 +50,7 @@ class Applying:
     async def apply(self, target: Target, body: object, options: WriteOptions) -> JsonObject:
         """The object as it is now, in the caller's version, or its scale. ApiError 400, 403, 404, 409, 422."""
         if target.subresource == "scale":
+            body = await self._scale(target, body, options)
             one = _One(self._env, target, scale_config(target, body, options), options)
             stored = await self._change(target, one, options)
             return scale.read(target.kind, stored)
@@ -88,7 +90,18 @@ class Applying:
         through = target if target.subresource == "status" else replace(target, subresource="")
         prepare: Prepare = self._writing.prepare(through, options, lambda new, _: note(new, one.entries))
         wanted: Wanted = one.wanted
-        return await self._writing.change(through, wanted, prepare, options)
+        return await self._writing.change(target, wanted, prepare, options)
+
+    async def _scale(self, target: Target, body: object, options: WriteOptions) -> object:
+        """A configuration of a scale as webhooks let it in."""
+        there = self._env.objects.get(target.kind, target.namespace, target.name)
+        if there is None:
+            raise not_found(target.kind.plural, target.name, target.kind.group)
+        if not isinstance(body, dict) or "replicas" not in (body.get("spec") or {}):
+            return body
+        now = scale.read(target.kind, there.object, target.version)
+        said = await reviewed(self._env, "UPDATE", target, {**now, "spec": body["spec"]}, options, now)
+        return {**body, "spec": said.get("spec") or {}}
 
 
 class _One:

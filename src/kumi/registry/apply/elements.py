@@ -11,6 +11,7 @@ Source     Kubernetes: server-side apply (merge strategies, list map keys), Fiel
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -18,6 +19,9 @@ import orjson
 from kumi.api.errors import KumiError
 from kumi.api.shapes import Shape
 from kumi.api.wire import JsonObject
+
+SHORT = 64
+"""letters of names whose elements are remembered"""
 
 
 class Unnameable(KumiError):
@@ -42,13 +46,19 @@ def item_element(shape: Shape, item: Any) -> str:
         (key,) = keys
         name = item.get(key)
         if type(name) is str:
-            return f'k:{{"{key}":{_text(name)}}}'
+            return _named(key, name) if len(name) <= SHORT else _named.__wrapped__(key, name)
     found = {key: item[key] for key in keys if item.get(key) is not None}
     for key, default in shape.key_defaults:
         found.setdefault(key, default)
     if not found:
         raise Unnameable(f"an item leaves out the key {', '.join(shape.list_keys)}")
     return f"k:{_text(found)}"
+
+
+@lru_cache(maxsize=8192)
+def _named(key: str, name: str) -> str:
+    """Of an item with one key: names of variables, ports, conditions come again and again."""
+    return f'k:{{"{key}":{_text(name)}}}'
 
 
 def indexed(shape: Shape, items: Iterable[Any]) -> dict[str, list[Any]]:

@@ -1,7 +1,7 @@
 """The two roles of those who share a cluster's queues, and the small ones that they are made of.
 
     kueue-batch-admin-role   manages cluster queues, local queues, workloads, flavors, cohorts, topologies, priorities and jobs
-    kueue-batch-user-role    manages jobs in a namespace; sees its queues and workloads
+    kueue-batch-user-role    manages jobs in a namespace; sees its queues and workloads, and who waits in its local queues
 
 Both are made of roles by label, so that whoever adds a kind of job adds a role beside. Some of these are also part of
 Kubernetes' own view, edit and admin.
@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from kumi.api.visibility import GROUP as VISIBILITY
+from kumi.api.visibility import PENDING
 from kumi.api.wire import JsonObject
 
 PREFIX = "kueue-"
@@ -41,6 +43,14 @@ _RESOURCES = (
     _Resource(_QUEUES, "clusterqueues", "clusterqueue", _ADMINS, (ADMIN, *_TO_ADMIN)),
     _Resource(_QUEUES, "cohorts", "cohort", _ADMINS, (ADMIN, *_TO_ADMIN)),
     _Resource(_QUEUES, "localqueues", "localqueue", _ADMINS, (*_BOTH, *_TO_ALL)),
+    _Resource(
+        _QUEUES,
+        "provisioningrequestconfigs",
+        "provisioningrequestconfig",
+        _ADMINS,
+        (ADMIN, *_TO_ADMIN),
+        has_status=False,
+    ),
     _Resource(_QUEUES, "resourceflavors", "resourceflavor", _ADMINS, (ADMIN, *_TO_ADMIN), has_status=False),
     _Resource(_QUEUES, "topologies", "topology", _ADMINS, (ADMIN, *_TO_ADMIN), has_status=False),
     _Resource(_QUEUES, "workloads", "workload", _ADMINS, (*_BOTH, *_TO_ALL)),
@@ -57,6 +67,12 @@ def cluster_roles() -> Iterator[JsonObject]:
     for resource in _RESOURCES:
         yield _role(f"{resource.singular}-editor-role", resource.editor, resource, EDIT)
         yield _role(f"{resource.singular}-viewer-role", resource.viewer, resource, VIEW)
+    for short, queues, labels in (("cq", "clusterqueues", _ADMINS), ("lq", "localqueues", (*_BOTH, *_TO_ALL))):
+        resources = [f"{queues}/{PENDING}"]
+        lines = [{"verbs": list(VIEW), "apiGroups": [VISIBILITY], "resources": resources}]
+        marks = dict.fromkeys(sorted(labels), "true")
+        metadata = {"name": f"{PREFIX}pending-workloads-{short}-viewer-role", "labels": marks}
+        yield {"kind": "ClusterRole", "metadata": metadata, "rules": lines}
     for name, label in (("batch-admin-role", ADMIN), ("batch-user-role", USER)):
         selectors = [{"matchLabels": {label: "true"}}]
         metadata = {"name": PREFIX + name, "labels": {"app.kubernetes.io/name": "kueue"}}

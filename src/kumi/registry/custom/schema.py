@@ -64,6 +64,8 @@ class Schema:
     any_of: tuple[Schema, ...] = ()
     one_of: tuple[Schema, ...] = ()
     not_: Schema | None = None
+    has_words: bool = False
+    """whether any of the four is there, or an enum or a format"""
     rules: tuple[Rule, ...] = ()
     has_rules: bool = False
     """whether there are any here or below"""
@@ -120,6 +122,8 @@ def compile_schema(schema: JsonObject) -> Schema:
         tuple(compile_schema(branch) for branch in schema.get(word) or ()) for word in ("allOf", "anyOf", "oneOf")
     )
     made.not_ = compile_schema(schema["not"]) if isinstance(schema.get("not"), dict) else None
+    logic = made.all_of or made.any_of or made.one_of or made.not_
+    made.has_words = bool(logic or made.enum or made.format)
     made.has_defaults = made.has_default or any(below.has_defaults for below in made.children())
     made.has_rules = bool(made.rules) or any(below.has_rules for below in made.children())
     return made

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import orjson
@@ -30,6 +30,8 @@ from kumi.registry.custom.formats import wrong_format
 from kumi.registry.custom.places import Path, dotted
 from kumi.registry.custom.schema import Schema
 
+_CLASSES = {"string": str, "object": dict, "array": list, "integer": int, "boolean": bool}
+"""what a value of a type is, but for those that are more than one thing"""
 EXACT = 1 << 53
 """up to where floats are exact integers"""
 
@@ -44,7 +46,7 @@ class Wrong(NamedTuple):
 
 def wrong_values(schema: Schema, value: Any, path: Path = ()) -> list[Wrong]:
     """See the module. At the root, `apiVersion`, `kind` and `metadata` are everybody's and are not looked at."""
-    return list(_wrong(schema, value, path))
+    return _faults(schema, value, path)
 
 
 def type_name(value: Any) -> str:
@@ -71,105 +73,118 @@ def is_type(type_: str, value: Any) -> bool:
     return found == type_
 
 
-def _wrong(schema: Schema, value: Any, path: Path) -> Iterator[Wrong]:
+def _walk(schema: Schema, value: Any, path: Path, out: list[Wrong]) -> None:
+    """Puts the faults of a value into `out`."""
     if value is None:
         if not schema.nullable and (schema.type or schema.int_or_string):
-            yield _of_type(schema, value, path)
+            out.append(_of_type(schema, value, path))
         return
+    if type(value) is not _CLASSES.get(schema.type) and not _may_be(schema, value):
+        out.append(_of_type(schema, value, path))
+        return
+    if schema.has_words:
+        _words(schema, value, path, out)
+    if isinstance(value, dict):
+        _object(schema, value, path, out)
+    elif isinstance(value, list):
+        _list(schema, value, path, out)
+    elif not schema.bounds and not schema.pattern:
+        return
+    elif isinstance(value, str):
+        _text(schema, value, path, out)
+    elif not isinstance(value, bool):
+        _number(schema, value, path, out)
+
+
+def _may_be(schema: Schema, value: Any) -> bool:
+    """Whether the schema has a value of this type."""
     if schema.int_or_string:
-        if type_name(value) not in ("integer", "string") and not is_type("integer", value):
-            yield _of_type(schema, value, path)
-            return
-    elif schema.type and not is_type(schema.type, value):
-        yield _of_type(schema, value, path)
-        return
-    yield from _logic(schema, value, path)
+        return type_name(value) in ("integer", "string") or is_type("integer", value)
+    return not schema.type or is_type(schema.type, value)
+
+
+def _words(schema: Schema, value: Any, path: Path, out: list[Wrong]) -> None:
+    """Logic, enum and format."""
+    _logic(schema, value, path, out)
     if schema.enum and canonical(value) not in {canonical(word) for word in schema.enum}:
         words = ", ".join(json.dumps(word) for word in schema.enum)
-        yield _fault(path, f"supported values: {words}", "FieldValueNotSupported", _shown(value))
+        out.append(_fault(path, f"supported values: {words}", "FieldValueNotSupported", _shown(value)))
     if schema.format and wrong_format(schema.format, value):
         what = f"{dotted(path)} in body must be of type {schema.format}: {json.dumps(_shown(value))}"
-        yield _fault(path, what, "FieldValueInvalid", _shown(value))
-    if isinstance(value, str):
-        yield from _text(schema, value, path)
-    elif isinstance(value, list):
-        yield from _list(schema, value, path)
-    elif isinstance(value, dict):
-        yield from _object(schema, value, path)
-    elif not isinstance(value, bool):
-        yield from _number(schema, value, path)
+        out.append(_fault(path, what, "FieldValueInvalid", _shown(value)))
 
 
-def _logic(schema: Schema, value: Any, path: Path) -> Iterator[Wrong]:
+def _logic(schema: Schema, value: Any, path: Path, out: list[Wrong]) -> None:
     here = f'"{dotted(path)}"'
     for branch in schema.all_of:
-        yield from _wrong(branch, value, path)
+        _walk(branch, value, path, out)
     if schema.any_of:
-        tried = [list(_wrong(branch, value, path)) for branch in schema.any_of]
+        tried = [_faults(branch, value, path) for branch in schema.any_of]
         if all(tried):
-            yield _fault(path, f"{here} must validate at least one schema (anyOf)", "FieldValueInvalid", "")
-            yield from min(tried, key=len)
+            out.append(_fault(path, f"{here} must validate at least one schema (anyOf)", "FieldValueInvalid", ""))
+            out += _fewest(tried)
     if schema.one_of:
-        tried = [list(_wrong(branch, value, path)) for branch in schema.one_of]
+        tried = [_faults(branch, value, path) for branch in schema.one_of]
         good = sum(not faults for faults in tried)
         if good == 0:
             what = f"{here} must validate one and only one schema (oneOf). Found none valid"
-            yield _fault(path, what, "FieldValueInvalid", "")
-            yield from min(tried, key=len)
+            out.append(_fault(path, what, "FieldValueInvalid", ""))
+            out += _fewest(tried)
         elif good > 1:
             what = f"{here} must validate one and only one schema (oneOf). Found {good} valid alternatives"
-            yield _fault(path, what, "FieldValueInvalid", "")
-    if schema.not_ is not None and not list(_wrong(schema.not_, value, path)):
-        yield _fault(path, f"{here} must not validate the schema (not)", "FieldValueInvalid", "")
+            out.append(_fault(path, what, "FieldValueInvalid", ""))
+    if schema.not_ is not None and not _faults(schema.not_, value, path):
+        out.append(_fault(path, f"{here} must not validate the schema (not)", "FieldValueInvalid", ""))
 
 
-def _text(schema: Schema, value: str, path: Path) -> Iterator[Wrong]:
+def _text(schema: Schema, value: str, path: Path, out: list[Wrong]) -> None:
     bounds, size = schema.bounds, len(value)
     if size > bounds.get("maxLength", size):
-        yield _fault(path, f"may not be more than {bounds['maxLength']} bytes", "FieldValueTooLong", None)
+        out.append(_fault(path, f"may not be more than {bounds['maxLength']} bytes", "FieldValueTooLong", None))
     elif size < bounds.get("minLength", 0):
         what = f"{dotted(path)} in body should be at least {bounds['minLength']} chars long"
-        yield _fault(path, what, "FieldValueInvalid", value)
+        out.append(_fault(path, what, "FieldValueInvalid", value))
     elif schema.pattern and not matches(schema.pattern, value):
-        yield _fault(path, f"{dotted(path)} in body should match '{schema.pattern}'", "FieldValueInvalid", value)
+        out.append(_fault(path, f"{dotted(path)} in body should match '{schema.pattern}'", "FieldValueInvalid", value))
 
 
-def _number(schema: Schema, value: float, path: Path) -> Iterator[Wrong]:
+def _number(schema: Schema, value: float, path: Path, out: list[Wrong]) -> None:
     bounds, body = schema.bounds, f"{dotted(path)} in body should be"
     step = bounds.get("multipleOf")
     if step and not _is_multiple(value, step):
-        yield _fault(path, f"{body} a multiple of {step}", "FieldValueInvalid", value)
+        out.append(_fault(path, f"{body} a multiple of {step}", "FieldValueInvalid", value))
     most, least = bounds.get("maximum"), bounds.get("minimum")
     if most is not None:
         strictly = bool(bounds.get("exclusiveMaximum"))
         if value > most or (strictly and value == most):
-            yield _fault(
-                path, f"{body} less than {'' if strictly else 'or equal to '}{most}", "FieldValueInvalid", value
+            out.append(
+                _fault(path, f"{body} less than {'' if strictly else 'or equal to '}{most}", "FieldValueInvalid", value)
             )
     if least is not None:
         strictly = bool(bounds.get("exclusiveMinimum"))
         if value < least or (strictly and value == least):
-            yield _fault(
-                path, f"{body} greater than {'' if strictly else 'or equal to '}{least}", "FieldValueInvalid", value
+            out.append(
+                _fault(
+                    path, f"{body} greater than {'' if strictly else 'or equal to '}{least}", "FieldValueInvalid", value
+                )
             )
 
 
-def _list(schema: Schema, value: list[Any], path: Path) -> Iterator[Wrong]:
+def _list(schema: Schema, value: list[Any], path: Path, out: list[Wrong]) -> None:
     bounds, size = schema.bounds, len(value)
     if size > bounds.get("maxItems", size):
-        yield _fault(path, f"must have at most {bounds['maxItems']} items", "FieldValueTooMany", size)
+        out.append(_fault(path, f"must have at most {bounds['maxItems']} items", "FieldValueTooMany", size))
     elif size < bounds.get("minItems", 0):
         what = f"{dotted(path)} in body should have at least {bounds['minItems']} items"
-        yield _fault(path, what, "FieldValueInvalid", size)
+        out.append(_fault(path, what, "FieldValueInvalid", size))
     if schema.items is not None:
         for index, item in enumerate(value):
-            yield from _wrong(schema.items, item, (*path, index))
-    yield from _repeats(schema, value, path)
+            _walk(schema.items, item, (*path, index), out)
+    if schema.list_type in ("set", "map"):
+        _repeats(schema, value, path, out)
 
 
-def _repeats(schema: Schema, value: list[Any], path: Path) -> Iterator[Wrong]:
-    if schema.list_type not in ("set", "map"):
-        return
+def _repeats(schema: Schema, value: list[Any], path: Path, out: list[Wrong]) -> None:
     seen: dict[bytes, int] = {}
     for index, item in enumerate(value):
         identity: Any = item
@@ -179,38 +194,53 @@ def _repeats(schema: Schema, value: list[Any], path: Path) -> Iterator[Wrong]:
             identity = {key: item[key] for key in schema.list_keys if key in item}
         text = canonical(identity)
         if seen.setdefault(text, index) != index:
-            yield Wrong(
-                (*path, index), path, FieldError(dotted((*path, index)), "", "FieldValueDuplicate", _shown(identity))
+            out.append(
+                Wrong(
+                    (*path, index),
+                    path,
+                    FieldError(dotted((*path, index)), "", "FieldValueDuplicate", _shown(identity)),
+                )
             )
 
 
-def _object(schema: Schema, value: dict[str, Any], path: Path) -> Iterator[Wrong]:
+def _object(schema: Schema, value: dict[str, Any], path: Path, out: list[Wrong]) -> None:
     bounds, size = schema.bounds, len(value)
     if size > bounds.get("maxProperties", size):
-        yield _fault(path, f"must have at most {bounds['maxProperties']} items", "FieldValueTooMany", size)
+        out.append(_fault(path, f"must have at most {bounds['maxProperties']} items", "FieldValueTooMany", size))
     elif size < bounds.get("minProperties", 0):
         what = f"{dotted(path)} in body should have at least {bounds['minProperties']} properties"
-        yield _fault(path, what, "FieldValueInvalid", size)
+        out.append(_fault(path, what, "FieldValueInvalid", size))
     for name in schema.required:
         if name not in value:
-            yield Wrong((*path, name), path, FieldError(dotted((*path, name)), "", "FieldValueRequired"))
+            out.append(Wrong((*path, name), path, FieldError(dotted((*path, name)), "", "FieldValueRequired")))
     for name, member in value.items():
         if name == "metadata" and (not path or schema.embedded):
             continue
         below = schema.below(name)
         if below is not None:
-            yield from _wrong(below, member, (*path, name))
+            _walk(below, member, (*path, name), out)
     if schema.embedded:
-        yield from _embedded(value, path)
+        _embedded(value, path, out)
 
 
-def _embedded(value: dict[str, Any], path: Path) -> Iterator[Wrong]:
+def _embedded(value: dict[str, Any], path: Path, out: list[Wrong]) -> None:
     """A whole object within another: it names its kind and version."""
     for name in ("apiVersion", "kind"):
         if not isinstance(value.get(name), str) or not value[name]:
-            yield Wrong(
-                (*path, name), path, FieldError(dotted((*path, name)), "must not be empty", "FieldValueRequired")
+            out.append(
+                Wrong((*path, name), path, FieldError(dotted((*path, name)), "must not be empty", "FieldValueRequired"))
             )
+
+
+def _fewest(tried: list[list[Wrong]]) -> list[Wrong]:
+    """The faults of the branch that has the fewest: the one that was meant, most likely."""
+    return min(tried, key=len)
+
+
+def _faults(schema: Schema, value: Any, path: Path) -> list[Wrong]:
+    found: list[Wrong] = []
+    _walk(schema, value, path, found)
+    return found
 
 
 def _of_type(schema: Schema, value: Any, path: Path) -> Wrong:

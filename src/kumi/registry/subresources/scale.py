@@ -9,16 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kumi.api.errors import FieldError, bad_request
+from kumi.api.errors import ApiError, FieldError, bad_request, not_found
 from kumi.api.meta import selector_text
 from kumi.api.scheme import Kind, ScalePaths
 from kumi.api.wire import JsonObject
 from kumi.registry import metadata
+from kumi.registry.environment import Environment
 from kumi.registry.jsonpath import compile_path
 from kumi.registry.objects import Found
 from kumi.registry.refusals import invalid_as
 from kumi.registry.requests import Target, WriteOptions
-from kumi.registry.writing import Writing, count_generation
+from kumi.registry.subresources.reviewed import reviewed
+from kumi.registry.writing import ROUNDS, Writing, count_generation
 
 DEFINITION = "io.k8s.api.autoscaling.v1.Scale"
 
@@ -46,18 +48,42 @@ def read(kind: Kind, obj: JsonObject, version: str = "") -> JsonObject:
 
 
 async def change(
-    writing: Writing, target: Target, asked: Callable[[JsonObject], JsonObject], options: WriteOptions
+    env: Environment,
+    writing: Writing,
+    target: Target,
+    asked: Callable[[JsonObject], JsonObject],
+    options: WriteOptions,
 ) -> JsonObject:
-    """Sets the replicas that `asked` says of the present Scale; the new Scale. ApiError 400, 404, 409, 422."""
+    """Sets the replicas that `asked` says of the present Scale; the new Scale. ApiError 400, 403, 404, 409, 422.
+
+    Webhooks see the Scale that was there: if another one is there when they have answered, they are asked again."""
+    for left in reversed(range(ROUNDS)):
+        found = env.objects.get(target.kind, target.namespace, target.name)
+        if found is None:
+            raise not_found(target.kind.plural, target.name, target.kind.group)
+        now, mine = (read(target.kind, found.object, target.version) for _ in range(2))
+        said = asked(mine)
+        named = (said.get("metadata") or {}).get("resourceVersion", "") not in ("", str(found.revision))
+        said = await reviewed(env, "UPDATE", target, said, options, now)
+        try:
+            return await _set_once(writing, target, said, "" if named else str(found.revision), options)
+        except ApiError as error:
+            if named or not left or error.reason != "Conflict":
+                raise
+    raise AssertionError("the last round returns or raises")
+
+
+async def _set_once(
+    writing: Writing, target: Target, said: JsonObject, revision: str, options: WriteOptions
+) -> JsonObject:
+    """Sets them on the object of that revision ("": of the one that the Scale names)."""
     kind = target.kind
     path = (kind.scale_in(target.version) or PLAIN).spec_replicas
 
     def wanted(found: Found) -> JsonObject:
-        said = asked(read(kind, found.object, target.version))
         new = found.copy()
         _set(new, path, replicas_of(target, said))
-        revision = (said.get("metadata") or {}).get("resourceVersion", "")
-        new["metadata"]["resourceVersion"] = revision
+        new["metadata"]["resourceVersion"] = revision or (said.get("metadata") or {}).get("resourceVersion", "")
         return new
 
     def prepare(new: JsonObject, found: Found) -> list[FieldError]:

@@ -13,7 +13,9 @@ from kumi.registry.objects import Found, clone, prefix_of
 from kumi.registry.patching import Patch
 from kumi.registry.requests import Target, WriteOptions
 from kumi.registry.subresources import binding, eviction, scale, token
+from kumi.registry.subresources.reviewed import connected, reviewed
 from kumi.registry.subresources.token import TokenSigner
+from kumi.registry.webhooks.matching import SPOKEN
 from kumi.registry.writing import Wanted, Writing
 
 
@@ -30,7 +32,9 @@ class Subresources:
         return scale.read(target.kind, versions.to_stored(target.kind, target.version, obj), target.version)
 
     async def create(self, target: Target, body: JsonObject, options: WriteOptions) -> JsonObject:
-        """A Status. ApiError 400, 404, 405, 409, 422, 429."""
+        """A Status. ApiError 400, 403, 404, 405, 409, 422, 429."""
+        if target.subresource in SPOKEN:
+            body = await reviewed(self._env, "CREATE", target, body, options)
         if target.subresource == "binding":
             return await binding.bind(self._env, self._writing, target, body, options)
         if target.subresource == "eviction":
@@ -39,10 +43,14 @@ class Subresources:
             return token.request(self._env, self._signer, target, body)
         raise not_allowed(target.kind)
 
+    async def connect(self, target: Target, query: JsonObject, options: WriteOptions) -> JsonObject:
+        """The options with which somebody may be connected to a pod. ApiError 403, 404."""
+        return await connected(self._env, target, query, options)
+
     async def update(self, target: Target, body: JsonObject, options: WriteOptions) -> JsonObject:
         """The scale, or the object."""
         if target.subresource == "scale":
-            return await scale.change(self._writing, target, lambda _: clone(body), options)
+            return await scale.change(self._env, self._writing, target, lambda _: clone(body), options)
         if target.subresource == "finalize" and target.kind.kind == "Namespace":
             return await self._finalize(target, lambda _: clone(body), options)
         raise not_allowed(target.kind)
@@ -52,7 +60,11 @@ class Subresources:
         patch.check(target.kind)
         if target.subresource == "scale":
             return await scale.change(
-                self._writing, target, lambda now: patch.applied(target.kind, now, scale.DEFINITION), options
+                self._env,
+                self._writing,
+                target,
+                lambda now: patch.applied(target.kind, now, scale.DEFINITION),
+                options,
             )
         if target.subresource == "finalize" and target.kind.kind == "Namespace":
 

@@ -16,9 +16,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from kumi.api.scheme import Scheme
+from kumi.api.user import AUTHENTICATED, User, service_account_groups, service_account_name
 from kumi.api.wire import JsonObject
+from kumi.registry.authorization.decisions import Decision, decide
+from kumi.registry.authorization.live import LivePolicies
+from kumi.registry.authorization.rules import Asked
+from kumi.registry.custom.cel.authorizer import Answer
 from kumi.registry.objects import Objects, prefix_of, with_managers
 from kumi.registry.webhooks.calling import (
+    ITSELF,
     Address,
     Caller,
     CallFailed,
@@ -30,7 +36,7 @@ from kumi.registry.webhooks.calling import (
     review_of,
 )
 from kumi.registry.webhooks.conditions import ConditionFailed, hold
-from kumi.registry.webhooks.matching import GROUP, Operation, is_selected, version_for
+from kumi.registry.webhooks.matching import GROUP, SPOKEN, Operation, is_selected, version_for
 
 Warn = Callable[[list[str]], None]
 
@@ -38,8 +44,16 @@ Warn = Callable[[list[str]], None]
 class Webhooks:
     """See the module. Without a caller nobody is asked."""
 
-    def __init__(self, objects: Objects, scheme: Scheme, new_uid: Callable[[], str], caller: Caller | None) -> None:
+    def __init__(
+        self,
+        objects: Objects,
+        scheme: Scheme,
+        new_uid: Callable[[], str],
+        caller: Caller | None,
+        policies: LivePolicies,
+    ) -> None:
         self._objects, self._scheme, self._new_uid, self._caller = objects, scheme, new_uid, caller
+        self._policies = policies
 
     async def mutate(self, operation: Operation, warn: Warn) -> JsonObject | None:
         """The object as webhooks want it, None if they leave it alone. ApiError: refused."""
@@ -81,7 +95,8 @@ class Webhooks:
         uid = self._new_uid()
         review = review_of(hook, _readable(operation), version, uid)
         try:
-            if not hold(hook.get("matchConditions") or [], review["request"]):
+            conditions = hook.get("matchConditions")
+            if conditions and not hold(conditions, review["request"], self._answer(operation)):
                 return None
             check_dry_run(hook, operation)
             address = self._address(hook.get("clientConfig") or {})
@@ -95,11 +110,25 @@ class Webhooks:
             raise Refused(hook["name"], response.get("status") or {})
         return version, response
 
+    def _answer(self, operation: Operation) -> Answer:
+        """The authorizer of an operation's conditions: it speaks of the one who asks."""
+
+        def answer(asked: Asked, account: tuple[str, str] | None) -> Decision:
+            user = operation.user or ITSELF
+            if account is not None:
+                groups = (*service_account_groups(account[0]), AUTHENTICATED)
+                user = User(service_account_name(*account), groups)
+            return decide(self._policies.now(), user, asked)
+
+        return answer
+
     def _about(self, kind: str, operation: Operation) -> Sequence[JsonObject]:
         """Those whose rules and selectors choose the operation, in order."""
         configurations = self._scheme.find(GROUP, kind)
         if configurations is None or self._caller is None or operation.target.kind.group == GROUP:
             return ()
+        if operation.target.subresource in SPOKEN and operation.spoken is None:
+            return ()  # they were asked about what was sent, of which this comes
         entries = self._objects.page(prefix_of(configurations, "")).entries
         if not entries:
             return ()
@@ -154,6 +183,8 @@ class Webhooks:
 
 def _readable(operation: Operation) -> Operation:
     """With managers that can be read, as a webhook's patch may touch them."""
+    if operation.spoken:
+        return operation
     new = None if operation.new is None else with_managers(operation.new)
     old = None if operation.old is None else with_managers(operation.old)
     return replace(operation, new=new, old=old)

@@ -16,12 +16,15 @@ from typing import Any, Protocol
 import orjson
 
 from kumi.api.errors import ApiError, KumiError, bad_request
+from kumi.api.user import AUTHENTICATED, MASTERS, User
 from kumi.api.wire import JsonObject
 from kumi.registry import versions
 from kumi.registry.patch import BadPatch, Unappliable, json_patch
 from kumi.registry.webhooks.matching import Operation
 
 _HARMLESS = ("None", "NoneOnDryRun")
+ITSELF = User("system:apiserver", (MASTERS, AUTHENTICATED))
+"""who writes when a loop of this process does"""
 
 
 @dataclass(frozen=True)
@@ -62,14 +65,15 @@ def review_of(hook: JsonObject, operation: Operation, version: str, uid: str) ->
     """The AdmissionReview that the webhook gets."""
     target = operation.target
     kind, spoken = target.kind, target.version or target.kind.version
+    sent = operation.spoken
     request: JsonObject = {
         "uid": uid,
-        "kind": {"group": kind.group, "version": version, "kind": kind.kind},
+        "kind": sent._asdict() if sent else {"group": kind.group, "version": version, "kind": kind.kind},
         "resource": {"group": kind.group, "version": version, "resource": kind.plural},
-        "requestKind": {"group": kind.group, "version": spoken, "kind": kind.kind},
+        "requestKind": sent._asdict() if sent else {"group": kind.group, "version": spoken, "kind": kind.kind},
         "requestResource": {"group": kind.group, "version": spoken, "resource": kind.plural},
         "operation": operation.verb,
-        "userInfo": operation.user.info() if operation.user else {},
+        "userInfo": (operation.user or ITSELF).info(),
         "object": _as(operation, version, operation.new),
         "oldObject": _as(operation, version, operation.old),
         "dryRun": operation.dry_run,
@@ -117,10 +121,13 @@ def patched(operation: Operation, version: str, response: JsonObject) -> JsonObj
         if not patch:
             return None
         spoken = orjson.loads(orjson.dumps(_as(operation, version, operation.new)))
-        return versions.to_stored(operation.target.kind, version, json_patch.apply(spoken, patch))
+        changed: JsonObject = json_patch.apply(spoken, patch)
+        return changed if operation.spoken else versions.to_stored(operation.target.kind, version, changed)
     except (binascii.Error, TypeError, orjson.JSONDecodeError, BadPatch, Unappliable) as error:
         raise CallFailed(f"its patch can't be applied: {error}") from error
 
 
 def _as(operation: Operation, version: str, obj: JsonObject | None) -> JsonObject | None:
-    return None if obj is None else versions.from_stored(operation.target.kind, version, obj)
+    if obj is None or operation.spoken:
+        return obj
+    return versions.from_stored(operation.target.kind, version, obj)

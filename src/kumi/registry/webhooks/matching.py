@@ -5,12 +5,15 @@ namespace and the object (as it was or as it becomes); all its matchConditions h
 Version    where no rule names the version that was written, matchPolicy Equivalent takes another served version of the kind
            that one does name, and the webhook then sees the object in that one.
 Never      about webhook configurations: a wrong one must stay repairable.
+Subresources      what is sent to one (a Binding, an Eviction, a Scale) is the object, and its kind is spoken of; the resource is
+           still that of the object that it acts on: `pods/binding`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,9 +27,30 @@ from kumi.registry.selectors import matches
 GROUP = "admissionregistration.k8s.io"
 
 
+class Spoken(NamedTuple):
+    """The kind of what is sent to a subresource."""
+
+    group: str
+    version: str
+    kind: str
+
+
+SPOKEN = {
+    "binding": Spoken("", "v1", "Binding"),
+    "eviction": Spoken("policy", "v1", "Eviction"),
+    "token": Spoken("authentication.k8s.io", "v1", "TokenRequest"),
+    "scale": Spoken("autoscaling", "v1", "Scale"),
+    "exec": Spoken("", "v1", "PodExecOptions"),
+    "attach": Spoken("", "v1", "PodAttachOptions"),
+    "portforward": Spoken("", "v1", "PodPortForwardOptions"),
+}
+"""subresource -> what is sent to it; webhooks are asked about that, and not about what comes of it"""
+
+
 @dataclass(frozen=True)
 class Operation:
-    """What is about to be done, in the stored version; `old` None: a creation, `new` None: a deletion."""
+    """What is about to be done, in the stored version; `old` None: a creation, `new` None: a deletion. `spoken`: the kind of
+    `new` and `old`, where that is not the target's own; they are in its version then."""
 
     verb: str
     target: Target
@@ -37,12 +61,13 @@ class Operation:
     user: User | None
     dry_run: bool
     options: JsonObject
+    spoken: Spoken | None = None
 
     def labels(self) -> Iterator[dict[str, str]]:
         """Of the object as it becomes, and as it was."""
         for obj in (self.new, self.old):
             if obj is not None:
-                yield obj["metadata"].get("labels") or {}
+                yield (obj.get("metadata") or {}).get("labels") or {}
 
 
 def version_for(hook: JsonObject, operation: Operation) -> str | None:

@@ -2,16 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kumi.engine.gangs import Phase
 from kumi.engine.journal import Journal
-from kumi.engine.model import Node, PodShape, Requirement, Toleration
+from kumi.engine.model import (
+    Exclusive,
+    HostPort,
+    Neighbours,
+    Node,
+    Pod,
+    PodShape,
+    Requirement,
+    SpreadTerm,
+    Taint,
+    Toleration,
+    VolumeClaim,
+)
+from kumi.engine.placement.framework import Framework
+from kumi.engine.placement.hooks import Fit
 from kumi.engine.placement.nodes import Nodes
-from kumi.engine.placement.plugins.predicates import UNSCHEDULABLE, Predicates, scarcest
+from kumi.engine.placement.plugins.node_masks import UNSCHEDULABLE
+from kumi.engine.placement.plugins.predicates import Predicates, scarcest
 from kumi.engine.reasons import Code
 from kumi.engine.selectors import affinity_holds, untolerated
-from kumi.testing.builders import GPU, node, shape
+from kumi.testing.builders import GPU, node, pod, shape
+from kumi.testing.gangs import Scene, gang, line, option, task
+from kumi.testing.neighbours import HOST, ZONE, here, zone
 from kumi.testing.strategies import ENDURES, TAINT, shapes
 from kumi.testing.strategies import nodes as some_node
 
@@ -64,7 +85,7 @@ def test_the_mask_is_what_the_rule_says_of_each_node(
 ) -> None:
     asked = PodShape(asked.requests, asked.node_selector, endured, affinity)
     nodes = table(found)
-    mask = Predicates().mask(nodes, asked)
+    mask = Predicates().mask(nodes, pod("ns/p", shape=asked))
     assert {n.name: bool(mask[nodes.row_by_name[n.name]]) for n in found} == {n.name: plain(n, asked) for n in found}
     assert int(mask.sum()) == sum(plain(n, asked) for n in found)
 
@@ -72,7 +93,9 @@ def test_the_mask_is_what_the_rule_says_of_each_node(
 def test_a_node_without_the_label_is_in_no_list_of_values_and_outside_of_every_one() -> None:
     nodes = table([node("n0"), node("n1", {"zone": "a"}), node("n2", {"zone": "b"})])
     for operator, fitting in (("In", {"n1"}), ("NotIn", {"n0", "n2"})):
-        mask = Predicates().mask(nodes, PodShape((), affinity=((Requirement("zone", operator, ("a",)),),)))
+        mask = Predicates().mask(
+            nodes, pod("ns/p", shape=PodShape((), affinity=((Requirement("zone", operator, ("a",)),),)))
+        )
         assert {name for name, row in nodes.row_by_name.items() if mask[row]} == fitting
 
 
@@ -83,8 +106,8 @@ def test_every_node_that_takes_no_pod_is_counted_once(
     nodes = table(found)
     for number, on_it in used:
         nodes.use(f"n{number}", on_it.requests, 1)
-    fits = nodes.fits(asked.requests, Predicates().mask(nodes, asked))
-    reasons = Predicates().refusals(nodes, asked)
+    fits = nodes.fits(asked.requests, Predicates().mask(nodes, pod("ns/p", shape=asked)))
+    reasons = Predicates().refusals(nodes, pod("ns/p", shape=asked))
     if found:
         assert sum(reason.nodes for reason in reasons) == len(found) - int((fits > 0).sum())
     else:
@@ -103,7 +126,7 @@ def test_each_cause_has_its_own_reason() -> None:
         ]
     )
     nodes.use("full", ((GPU, 3000),), 1)
-    reasons = Predicates().refusals(nodes, shape(selector={"zone": "a"}, gpu=2))
+    reasons = Predicates().refusals(nodes, pod("ns/p", shape=shape(selector={"zone": "a"}, gpu=2)))
     said = [(r.code, r.detail, r.nodes, r.need, r.have, r.permanent) for r in reasons]
     assert said == [
         (Code.NODE_NOT_MATCHED, "not ready", 1, 0, 0, False),
@@ -116,18 +139,18 @@ def test_each_cause_has_its_own_reason() -> None:
 
 def test_an_affinity_that_holds_nowhere_is_told_as_such() -> None:
     asked = PodShape((), affinity=((Requirement("zone", "Exists"),),))
-    assert [r.detail for r in Predicates().refusals(table([node("n1")]), asked)] == ["affinity"]
+    assert [r.detail for r in Predicates().refusals(table([node("n1")]), pod("ns/p", shape=asked))] == ["affinity"]
 
 
 def test_too_small_for_good_is_permanent_only_if_no_node_will_do_later() -> None:
-    reasons = Predicates().refusals(table([node("n1", gpu=1)]), shape(gpu=2))
+    reasons = Predicates().refusals(table([node("n1", gpu=1)]), pod("ns/p", shape=shape(gpu=2)))
     assert [(r.code, r.permanent) for r in reasons] == [(Code.NODE_TOO_SMALL, True)]
 
 
 def test_the_scarcest_resource_is_the_one_that_the_fewest_nodes_have() -> None:
     nodes = table([node("n1", gpu=1, cpu=8), node("n2", gpu=4, cpu=1)])
     asked = shape(cpu=1, gpu=2)
-    mask = Predicates().mask(nodes, asked)
+    mask = Predicates().mask(nodes, pod("ns/p", shape=asked))
     assert scarcest(nodes, asked, mask, empty=True) == (GPU, 2000, 4000)
     assert scarcest(nodes, shape(cpu=1, memory="1Gi"), mask, empty=True) == ("memory", 2**30, 0)
 
@@ -135,5 +158,138 @@ def test_the_scarcest_resource_is_the_one_that_the_fewest_nodes_have() -> None:
 def test_a_full_pod_count_is_a_cause_like_any_other() -> None:
     nodes = table([Node("n1", (), ((GPU, 8000), ("pods", 1000)))])
     nodes.use("n1", (), 1)
-    reasons = Predicates().refusals(nodes, shape(gpu=1))
+    reasons = Predicates().refusals(nodes, pod("ns/p", shape=shape(gpu=1)))
     assert [(r.code, r.resource) for r in reasons] == [(Code.NODES_FULL, "pods")]
+
+
+A = (("app", "a"),)
+
+
+def scene(*nodes: Node) -> Scene:
+    return Scene(*nodes, line(), gang("g", phase=Phase.INQUEUE))
+
+
+def said(session: Framework, one: Pod) -> dict[str, Fit]:
+    found = session.predicate(one)
+    return {name: Fit(int(found[row])) for name, row in session.nodes.row_by_name.items()}
+
+
+def test_what_evicting_may_mend_is_told_from_what_it_does_not() -> None:
+    made = scene(
+        node("n1", {"zone": "a"}),
+        node("n2", {"zone": "b"}),
+        node("n3", {"zone": "b"}, pods=0),
+        node("n4", {"zone": "a"}, pods=0),
+    )
+    made.put(task("t", "g"), replace(task("u", "g"), shape=shape(selector={"zone": "a"})))
+    session = made.open("predicates")
+    full = Fit.UNSCHEDULABLE
+    assert said(session, made.pod("t")) == {"n1": Fit.OK, "n2": Fit.OK, "n3": full, "n4": full}
+    assert said(session, made.pod("u")) == {"n1": Fit.OK, "n2": Fit.UNRESOLVABLE, "n3": Fit.BEYOND, "n4": full}
+
+
+def test_ports_pods_and_spread_are_asked_in_turn() -> None:
+    made = scene(node("n1", {HOST: "n1", ZONE: "a"}), node("n2", {HOST: "n2", ZONE: "b"}))
+    near = Neighbours(near=(zone("app", "b"),))
+    clash = PodShape((), ports=(HostPort(80),), neighbours=near)
+    made.put(
+        replace(task("r", "g", node="n1"), shape=PodShape((), ports=(HostPort(80),))),
+        replace(task("t", "g"), shape=clash),
+    )
+    assert said(made.open("predicates"), made.pod("t")) == {"n1": Fit.BEYOND, "n2": Fit.UNRESOLVABLE}
+    made.put(replace(task("b", "g", node="n1"), labels=(("app", "b"),)))
+    assert said(made.open("predicates"), made.pod("t")) == {"n1": Fit.UNSCHEDULABLE, "n2": Fit.UNRESOLVABLE}
+
+
+@pytest.mark.parametrize(
+    ("switch", "asked"),
+    [
+        ("NodeAffinity", PodShape((), node_selector=(("zone", "x"),))),
+        ("TaintToleration", PodShape((), node_selector=(("taint", "x"),))),
+        ("NodePorts", PodShape((), ports=(HostPort(80),))),
+        ("PodAffinity", PodShape((), neighbours=Neighbours(apart=(here("app", "a"),)))),
+        ("PodTopologySpread", PodShape((), neighbours=Neighbours(spread=(SpreadTerm("none", ()),)))),
+        ("VolumeBinding", PodShape((), volume_claims=("ns/none",))),
+    ],
+)
+def test_a_switch_leaves_its_rule_out(switch: str, asked: PodShape) -> None:
+    has = node("n1", {HOST: "n1", "taint": "x"})
+    if switch == "TaintToleration":
+        has = replace(has, taints=(Taint("t", "", "NoSchedule"),))
+    made = scene(has)
+    made.put(replace(task("r", "g", node="n1"), shape=PodShape((), ports=(HostPort(80),)), labels=A))
+    made.put(replace(task("t", "g"), shape=asked))
+    without = option("predicates", **{f"predicate.{switch}Enable": False})
+    for plugin, takes in ((option("predicates"), False), (without, True)):
+        session = made.open(plugin)
+        fits = session.pre_predicate(made.pod("t")) is Fit.OK and said(session, made.pod("t"))["n1"] is Fit.OK
+        assert fits is takes
+
+
+def test_a_claim_that_no_node_can_serve_is_nobodys_fault_but_one_that_is_in_use_may_be_freed() -> None:
+    made = scene(node("n1"))
+    made.put(VolumeClaim("ns/waits", waits="unbound"), VolumeClaim("ns/one", exclusive=Exclusive.POD))
+    for name, claim in (("t", "ns/waits"), ("u", "ns/one"), ("v", "ns/none")):
+        made.put(replace(task(name, "g"), shape=PodShape((), volume_claims=(claim,))))
+    made.put(replace(task("r", "g", node="n1"), shape=PodShape((), volume_claims=("ns/one",))))
+    session = made.open("predicates")
+    assert [session.pre_predicate(made.pod(name)) for name in "tuv"] == [Fit.ERROR, Fit.OK, Fit.ERROR]
+    assert said(session, made.pod("u")) == {"n1": Fit.UNSCHEDULABLE}
+
+
+def test_what_a_session_places_is_there_for_the_next_and_gone_with_the_trial() -> None:
+    made = scene(node("n1", {HOST: "n1"}))
+    asked = PodShape((), ports=(HostPort(80),), neighbours=Neighbours(apart=(here("app", "a"),)))
+    made.put(*(replace(task(name, "g", labels=A), shape=asked) for name in "tu"))
+    session = made.open("predicates")
+    assert session.most(made.pod("t")).tolist()[:1] == [1]  # type: ignore[union-attr]
+    with session.journal.trial():
+        session.seated(made.pod("t"), "n1", 1)
+        assert said(session, made.pod("u")) == {"n1": Fit.UNSCHEDULABLE}
+        session.seated(made.pod("t"), "n1", -1)
+        assert said(session, made.pod("u")) == {"n1": Fit.OK}
+        session.seated(made.pod("t"), "n1", 1)
+    assert said(session, made.pod("u")) == {"n1": Fit.OK}
+
+
+def test_a_run_is_steady_where_nobody_of_it_looks_at_the_others() -> None:
+    made = scene(node("n1", {HOST: "n1", ZONE: "a"}))
+    made.put(VolumeClaim("ns/one", exclusive=Exclusive.NODE))
+    rule = Predicates()
+    nodes = made.state.nodes
+    for asked, steady in (
+        (PodShape((), neighbours=Neighbours(apart=(here("app", "a"),))), True),
+        (PodShape((), neighbours=Neighbours(apart=(zone("app", "b"),))), True),
+        (PodShape((), neighbours=Neighbours(spread=(SpreadTerm(ZONE, zone("app", "a").selector),))), False),
+        (PodShape((), volume_claims=("ns/one",)), False),
+        (PodShape((), volume_claims=("ns/none",)), True),
+    ):
+        assert rule.is_steady(nodes, pod("ns/p", shape=asked, labels=A)) is steady
+    zone_apart = pod("ns/p", shape=PodShape((), neighbours=Neighbours(apart=(here("app", "a"),))), labels=A)
+    nodes.put(node("n2", {HOST: "n1"}))
+    assert not rule.is_steady(nodes, zone_apart)
+
+
+def test_pods_that_stand_in_the_way_are_named_as_a_cause() -> None:
+    made = scene(node("n1", {HOST: "n1", ZONE: "a"}), node("n2", {HOST: "n2", ZONE: "b"}))
+    made.put(replace(task("r", "g", node="n1"), shape=PodShape((), ports=(HostPort(80),)), labels=A))
+    nodes = made.state.nodes
+    for asked, details in (
+        (PodShape((), ports=(HostPort(80),)), ["ports"]),
+        (PodShape((), neighbours=Neighbours(apart=(here("app", "a"),))), ["pod affinity"]),
+        (PodShape((), neighbours=Neighbours(near=(zone("app", "b"),))), ["pod affinity"]),
+        (PodShape((), neighbours=Neighbours(spread=(SpreadTerm(ZONE, zone("app", "a").selector),))), ["spread"]),
+    ):
+        reasons = Predicates().refusals(nodes, pod("ns/p", shape=asked, labels=A))
+        assert [reason.detail for reason in reasons] == details
+        assert {reason.code for reason in reasons} == {Code.NODE_NOT_MATCHED}
+
+
+def test_what_nodes_are_stays_so_whoever_is_on_them() -> None:
+    made = scene(node("n1", {HOST: "n1", ZONE: "a"}), node("n2", {HOST: "n2"}))
+    made.put(replace(task("r", "g", node="n1"), shape=PodShape((), ports=(HostPort(80),))))
+    one = pod("ns/p", shape=PodShape((), node_selector=((ZONE, "a"),), ports=(HostPort(80),)))
+    nodes = made.state.nodes
+    assert not Predicates().mask(nodes, one).any()
+    assert Predicates().standing(nodes, one)[nodes.by_name()].tolist() == [True, False]
+    assert not Predicates().standing(nodes, pod("ns/p", shape=PodShape((), volume_claims=("ns/none",)))).any()

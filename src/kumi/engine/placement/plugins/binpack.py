@@ -1,9 +1,12 @@
 """Binpack: fill nodes that are used already, so that whole nodes stay free for what needs them.
 
-The rule       score(n) = 100 * mean over the resources asked for of (used(n, r) + pods(n) * s(r)) / allocatable(n, r)
+The rule       score(n) = 100 * weight * sum of w(r) * (used(n, r) + s(r)) / allocatable(n, r) over the sum of w(r), for the
+               resources that the pod asks for and that have a weight; 0 where one of them would not fit
+Weights        binpack.cpu, binpack.memory and binpack.resources.<name> of those that binpack.resources lists, each 1;
+               binpack.weight of all. Without arguments of a scheduler's file every resource asked for weighs 1.
 Why            a gang of eight GPUs needs a node on which nobody left one pod behind.
-Order and ties equal scores go by the nodes' names (../gang.py, ../session.py).
-Units          0 to 100; resources weigh the same; `pods` doesn't count, nor does a resource that nobody asked for.
+Order and ties equal scores go by the nodes' names.
+Units          0 to 100 times the weight; `pods` doesn't count, nor does a resource that nobody asked for.
 Cost           O(resources asked x nodes).
 Source         Volcano: binpack plug-in; Kubernetes: the MostAllocated strategy.
 Not here       the opposite: nodeorder.py.
@@ -12,27 +15,79 @@ Not here       the opposite: nodeorder.py.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kumi.engine.placement.nodes import NOWHERE, Ints, Nodes, Requests, Scores
+from kumi.engine.model import Pod
+from kumi.engine.placement.nodes import NOWHERE, PODS, Ints, Nodes, Scores
+from kumi.engine.placement.plugins.loads import Seen
+
+if TYPE_CHECKING:
+    from kumi.engine.placement.conf import Option
+    from kumi.engine.placement.framework import Framework
+
+LISTED = "binpack.resources"
 
 
 @dataclass(frozen=True, slots=True)
 class Binpack:
-    """The fullest node that fits is best."""
+    """The fullest node that fits is best. `weights` None: of everything that is asked for, 1."""
 
-    def score(self, nodes: Nodes, requests: Requests, pods: Ints) -> Scores:
-        """See the module."""
-        return 100.0 * fullness(nodes, requests, pods)
+    weight: int = 1
+    weights: tuple[tuple[str, int], ...] | None = None
+
+    @classmethod
+    def configured(cls, option: Option) -> Binpack:
+        """See hooks.Configured."""
+        arguments = option.arguments
+        weights = {
+            "cpu": _weight(arguments.whole("binpack.cpu", 1)),
+            "memory": _weight(arguments.whole("binpack.memory", 1)),
+        }
+        for name in (n.strip() for n in arguments.text(LISTED).split(",")):
+            if name:
+                weights[name] = _weight(arguments.whole(f"{LISTED}.{name}", 1))
+        return cls(arguments.whole("binpack.weight", 1), tuple(weights.items()))
+
+    def open(self, session: Framework) -> _Binpack:
+        """See hooks.Plugin."""
+        return _Binpack(self, session)
+
+    def by_load(self, nodes: Nodes, seen: Seen, pod: Pod, rows: Ints, placed: Ints) -> Scores:
+        """See the module, were placed[i] more such pods on row i. `seen`: what is used of a line."""
+        weights = dict(self.weights) if self.weights is not None else None
+        total, over, known = np.zeros(rows.size, dtype=np.float64), np.zeros(rows.size, dtype=np.bool_), 0
+        for resource, amount in pod.shape.requests:
+            weight = weights.get(resource, 0) if weights is not None else 1
+            if not amount or resource == PODS or (weights is not None and resource not in weights):
+                continue
+            known += weight
+            line = nodes.line_by_resource.get(resource, NOWHERE)
+            if line == NOWHERE or not weight:
+                continue
+            have = nodes.allocatable[line, rows]
+            used = seen(line)[rows] + (placed + 1) * amount
+            over |= (used > have) & (have > 0)
+            total += np.divide(used * weight, have, out=np.zeros(rows.size), where=have > 0)
+        scores = np.where(over, 0.0, total / known if known else 0.0)
+        answer: Scores = scores * (100 * self.weight)
+        return answer
 
 
-def fullness(nodes: Nodes, requests: Requests, pods: Ints) -> Scores:
-    """How full each node is with these pods on it, 0 to 1, over the resources that they ask for; 0 where they ask nothing."""
-    lines = [(line, amount) for line, amount in nodes.asked(requests)[1:] if line != NOWHERE]
-    total = np.zeros(nodes.used.shape[1], dtype=np.float64)
-    for line, amount in lines:
-        have = nodes.allocatable[line].astype(np.float64)
-        used = nodes.used[line] + pods * amount
-        total += np.clip(np.divide(used, have, out=np.zeros_like(have), where=have > 0), 0.0, 1.0)
-    return total / max(1, len(lines))
+@dataclass(frozen=True, slots=True)
+class _Binpack:
+    rule: Binpack
+    session: Framework
+
+    def node_order(self, task: Pod, rows: Ints, placed: Ints) -> Scores:
+        """See hooks.NodeOrder."""
+        if not self.rule.weight:
+            return np.zeros(rows.size, dtype=np.float64)
+        nodes = self.session.nodes
+        return self.rule.by_load(nodes, lambda line: nodes.used[line], task, rows, placed)
+
+
+def _weight(written: int) -> int:
+    """A weight below nothing counts as 1."""
+    return written if written >= 0 else 1

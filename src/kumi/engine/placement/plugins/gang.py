@@ -1,40 +1,107 @@
-"""Gang: when the pods of a workload may be bound.
+"""Gang: a gang runs with its minimum, or not at all.
 
-The rule       the first time only when all of them are there: of each pod set, as many pods that can be bound, are bound or
-               have ended as it counts. Once one of them is bound or has ended, the others are bound as they come.
-Not there      a pod that is gated or on its way out.
-Why            half a gang holds what the other half, or another gang, needs; a pod that is replaced later must not wait
-               for those that have ended.
-Cost           O(pods of the workload).
-Source         Volcano: gang plug-in; Kubernetes: KEP-4671 gang scheduling.
-Not here       where they go: ../../reservations.py holds their places, ../session.py binds.
+The rule, of a gang with minimum m, where roles have minima of their own when m covers their sum:
+    valid        as many tasks as each minimum asks are ready, promised a place or pending
+    ready        the ready ones, and the pending ones that ask for nothing, reach m, and each role's reach its own
+    pipelined    those that are promised a place count too
+    starving     ready and promised ones are fewer than m
+    first        a gang that isn't ready goes before one that is
+    victims      of each gang, in the given order, while more than m are ready
+Why          half a gang holds what the other half, or another gang, needs.
+Cost         O(roles).
+Source       Volcano: gang plug-in.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kumi.engine.model import Pod, Workload
+from kumi.engine.model import Pod
+from kumi.engine.placement.conf import Option
+from kumi.engine.placement.framework import Framework
+from kumi.engine.placement.hooks import Vote
+from kumi.engine.placement.tasks import READY, Job, Status
 from kumi.engine.reasons import Code, Reason
 
 
 @dataclass(frozen=True, slots=True)
 class Gang:
-    """All or none the first time, singly afterwards."""
+    """See the module; it has no arguments."""
 
-    def waits(self, workload: Workload, pods: tuple[Pod, ...]) -> Reason | None:
-        """The reason names the first pod set that lacks pods; `pods` is how many are missing in all, `need` and `have` count."""
-        if any(pod.node or pod.finished for pod in pods):
-            return None
-        have: dict[str, int] = {}
-        for pod in pods:
-            if not pod.gated and not pod.terminating:
-                have[pod.pod_set] = have.get(pod.pod_set, 0) + 1
-        short = [(s, s.count - have.get(s.name, 0)) for s in workload.pod_sets if have.get(s.name, 0) < s.count]
-        if not short:
-            return None
-        first, _ = short[0]
-        missing = sum(n for _, n in short)
-        return Reason(
-            Code.GANG_INCOMPLETE, pod_set=first.name, need=first.count, have=have.get(first.name, 0), pods=missing
-        )
+    @classmethod
+    def configured(cls, option: Option) -> Gang:
+        """See Configured."""
+        return cls()
+
+    def open(self, session: Framework) -> _Gang:
+        """See Plugin."""
+        return _Gang(session)
+
+
+@dataclass(frozen=True, slots=True)
+class _Gang:
+    session: Framework
+
+    def job_valid(self, job: Job) -> Reason | None:
+        alive = (*READY, Status.PIPELINED, Status.PENDING)
+        for role, least in _role_minima(job):
+            have = job.role_count(role, *alive)
+            if have < least:
+                return Reason(Code.GANG_INCOMPLETE, pod_set=role, need=least, have=have, pods=least - have)
+        have, least = job.count(*alive), _least(job)
+        if have < least:
+            return Reason(Code.GANG_INCOMPLETE, need=least, have=have, pods=least - have)
+        return None
+
+    def job_ready(self, job: Job) -> bool:
+        return _reaches(job, READY)
+
+    def job_pipelined(self, job: Job) -> Vote:
+        return Vote.PERMIT if _reaches(job, (*READY, Status.PIPELINED)) else Vote.REJECT
+
+    def job_starving(self, job: Job) -> bool:
+        return job.count(*READY, Status.PIPELINED) < _least(job)
+
+    def preemptable(self, preemptor: Pod, candidates: Sequence[Pod]) -> list[Pod] | None:
+        return self._spared(candidates)
+
+    def reclaimable(self, reclaimer: Pod, candidates: Sequence[Pod]) -> list[Pod] | None:
+        return self._spared(candidates)
+
+    def evictable(self, preemptor: Job, candidates: Sequence[Pod], reclaim: bool) -> list[Pod] | None:
+        return list(candidates)
+
+    def job_key(self, job: Job) -> bool:
+        return self.job_ready(job)
+
+    def _spared(self, candidates: Sequence[Pod]) -> list[Pod]:
+        """Those that their gangs can spare."""
+        spare: dict[str, int] = {}
+        victims = []
+        for pod in candidates:
+            key = pod.member.group
+            job = self.session.tasks.jobs[key]
+            left = spare.setdefault(key, job.count(*READY) - _least(job))
+            if left > 0:
+                spare[key] = left - 1
+                victims.append(pod)
+        return victims
+
+
+def _reaches(job: Job, statuses: tuple[Status, ...]) -> bool:
+    """Do those in these statuses, and those that ask for nothing, reach every minimum?"""
+    if any(job.role_count(r, *statuses) + job.free.get(r, 0) < least for r, least in _role_minima(job)):
+        return False
+    return job.count(*statuses) + sum(job.free.values()) >= _least(job)
+
+
+def _least(job: Job) -> int:
+    return job.group.least if job.group is not None else 0
+
+
+def _role_minima(job: Job) -> tuple[tuple[str, int], ...]:
+    """Those of the roles, where the gang's own covers them."""
+    if job.group is None or job.group.least < sum(n for _, n in job.group.least_of):
+        return ()
+    return job.group.least_of

@@ -1,58 +1,145 @@
-"""Predicates: which nodes take pods of a shape, and why the others don't.
+"""Predicates: which nodes take a pod, and why the others don't.
 
-The rule, for a node n and a shape s: n takes s when
-    n is ready
-    s endures the blocking taints of n; a cordoned node has the taint node.kubernetes.io/unschedulable:NoSchedule
-    every label of s's node selector is on n
-    one of the terms of s's required affinity holds on n's labels
-and room for one more pod is left: allocatable - used >= requests, for every resource that s asks for, the pod count included.
-Causes         each node is counted under the first of: not ready, taint, selector, affinity, too small (empty it would
-               not fit either), full.
-Why            the rule is asked once a distinct value of a label and once a distinct list of taints, then spread over the
-               nodes: the same answer as asking it of each node, at the price of an array operation.
-Cost           O(labels asked x nodes) the first time; a mask is kept until a node's labels, taints or readiness change.
-Source         Kubernetes scheduler: NodeUnschedulable, TaintToleration, NodeAffinity, NodeResourcesFit.
+The rule, for a node n and a pod p: n takes p when                                                else
+    fewer pods are on n than it takes                                                             unschedulable
+    n is ready, and takes new pods or p endures that                  (node_masks.py)             unresolvable
+    p's node selector and required affinity hold on n's labels        (node_masks.py)             unresolvable
+    p endures the blocking taints of n                                (node_masks.py)             unresolvable
+    no port of p on the host is taken on n                            (ports.py)                  unschedulable
+    p is near whom it must be                                         (pod_affinity.py)           unresolvable
+    nobody is near who must not be                                    (pod_affinity.py)           unschedulable
+    p is spread as it says                                            (spread.py)                 either
+    p has its volumes there                                           (volumes.py)                unresolvable, or in use: not
+Unresolvable   evicting pods of n doesn't help. They are asked in this order, the number of pods before the rest; the first
+               that is unresolvable ends it.
+Before         a claim that no node could serve as it is makes every node an error.
+Room           for what p asks for is looked at by whoever places it; `refusals` counts it, for people.
+Causes         a claim that stands in the way everywhere, alone; else each node is counted under the first of: not ready,
+               taint, selector, affinity, volume, ports, pods, spread, too small (empty it would not fit either), full.
+Switches       predicate.NodeAffinityEnable, .NodePortsEnable, .TaintTolerationEnable, .PodAffinityEnable,
+               .PodTopologySpreadEnable, .VolumeBindingEnable and .VolumeZoneEnable, each true.
+Cost           O(nodes) a pod that says nothing of others; see the files for the rest.
+Source         Volcano: predicates plug-in; Kubernetes scheduler: filter plug-ins.
 Not here       the rule for one value, one taint: ../../selectors.py.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kumi.engine.model import PodShape, Requirement, Taint, Toleration
-from kumi.engine.placement.nodes import NOWHERE, PODS, Ints, Mask, Nodes
+from kumi.engine.model import Exclusive, Pod, PodShape
+from kumi.engine.placement.hooks import Fit, Fits, also
+from kumi.engine.placement.nodes import HAS_AT_MOST, NOWHERE, PODS, Ints, Mask, Nodes
+from kumi.engine.placement.plugins import node_masks, pod_affinity, ports, spread, volumes
 from kumi.engine.reasons import Code, Reason
-from kumi.engine.selectors import BLOCKING, untolerated, value_holds
 
-UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
+if TYPE_CHECKING:
+    from kumi.engine.placement.conf import Option
+    from kumi.engine.placement.framework import Framework
 
 
 @dataclass(frozen=True, slots=True)
 class Predicates:
-    """The filter of the Kubernetes scheduler, as far as PodShape has its fields."""
+    """The filters of the Kubernetes scheduler. A switch that is off leaves its rule out."""
 
-    def mask(self, nodes: Nodes, shape: PodShape) -> Mask:
-        """True on the rows that take the shape, room aside."""
-        key = ("mask", shape.node_selector, shape.tolerations, shape.affinity)
-        made: Mask = nodes.cached(key, lambda: _mask(nodes, shape))
-        return made
+    affinity: bool = True
+    ports: bool = True
+    taints: bool = True
+    pods: bool = True
+    spread: bool = True
+    volumes: bool = True
 
-    def refusals(self, nodes: Nodes, shape: PodShape) -> tuple[Reason, ...]:
+    @classmethod
+    def configured(cls, option: Option) -> Predicates:
+        """See hooks.Configured."""
+
+        def is_on(name: str) -> bool:
+            return option.arguments.switch(f"predicate.{name}Enable", default=True)
+
+        return cls(
+            affinity=is_on("NodeAffinity"),
+            ports=is_on("NodePorts"),
+            taints=is_on("TaintToleration"),
+            pods=is_on("PodAffinity"),
+            spread=is_on("PodTopologySpread"),
+            volumes=is_on("VolumeBinding"),
+        )
+
+    def open(self, session: Framework) -> _Predicates:
+        """See hooks.Plugin."""
+        return _Predicates(self, session)
+
+    # what one pod may have
+
+    def mask(self, nodes: Nodes, pod: Pod) -> Mask:
+        """True on the rows that take the pod, room aside."""
+        mask: Mask = self.fits(nodes, pod) == Fit.OK
+        return mask
+
+    def standing(self, nodes: Nodes, pod: Pod) -> Mask:
+        """The same whatever pods are on the nodes: by what nodes are, and where volumes can be reached."""
+        passes: Mask = self._by_node(nodes, pod.shape) == Fit.OK
+        if not self.volumes or not pod.shape.volume_claims:
+            return passes
+        if volumes.refusal(nodes, pod.shape) is not None:
+            return np.zeros_like(passes)
+        return passes & volumes.reached(nodes, pod.shape)
+
+    def fits(self, nodes: Nodes, pod: Pod, full: Mask | None = None) -> Fits:
+        """What each row says, room aside; a row without a node is unresolvable. `full`: where no more pods may go."""
+        shape = pod.shape
+        fits = self._by_node(nodes, shape)
+        if full is not None and full.any():
+            crowd = np.where(full, Fit.UNSCHEDULABLE, Fit.OK).astype(np.int8)
+            fits = also(crowd, fits == Fit.UNRESOLVABLE, Fit.UNRESOLVABLE)
+        if self.ports and shape.ports:
+            fits = also(fits, ports.taken(nodes, shape), Fit.UNSCHEDULABLE)
+        if self.pods:
+            if (lonely := pod_affinity.lonely(nodes, pod)) is not None:
+                fits = also(fits, lonely, Fit.UNRESOLVABLE)
+            if (crowded := pod_affinity.crowded(nodes, pod)) is not None:
+                fits = also(fits, crowded, Fit.UNSCHEDULABLE)
+        if self.spread and (said := spread.fits(nodes, pod)) is not None:
+            fits = also(fits, said == Fit.UNRESOLVABLE, Fit.UNRESOLVABLE)
+            fits = also(fits, said == Fit.UNSCHEDULABLE, Fit.UNSCHEDULABLE)
+        if self.volumes and shape.volume_claims:
+            fits = also(fits, ~volumes.reached(nodes, shape), Fit.UNRESOLVABLE)
+            fits = also(fits, ~volumes.mask(nodes, shape), Fit.UNSCHEDULABLE)
+        return fits
+
+    def is_steady(self, nodes: Nodes, pod: Pod) -> bool:
+        """Does placing one such pod leave what the other nodes say to the next?"""
+        if self.pods and not pod_affinity.is_steady(nodes, pod):
+            return False
+        if self.spread and not spread.is_steady(nodes, pod, hard=True):
+            return False
+        known = nodes.volume_claims.by_key
+        claims = [known[key] for key in pod.shape.volume_claims if key in known] if self.volumes else []
+        return all(claim.exclusive is Exclusive.NO for claim in claims)
+
+    def most(self, nodes: Nodes, pod: Pod) -> Ints | None:
+        """How many such pods each row takes, of those that take one, room aside; None: any number."""
+        if self.ports and pod.shape.ports:
+            return np.ones(nodes.used.shape[1], dtype=np.int64)
+        shunning = pod_affinity.shunning(nodes, pod) if self.pods else None
+        return None if shunning is None else np.where(shunning, 1, HAS_AT_MOST)
+
+    def refusals(self, nodes: Nodes, pod: Pod) -> tuple[Reason, ...]:
         """A reason a cause, in the order of the module's list; `nodes` says how many, `have` the most that one has."""
-        rows = nodes.by_name()
+        rows, shape = nodes.by_name(), pod.shape
         if not rows.size:
             return (Reason(Code.NO_NODES, pods=1),)
+        if (reason := volumes.refusal(nodes, shape)) is not None:
+            return (reason,)
         left = np.zeros(nodes.used.shape[1], dtype=np.bool_)
         left[rows] = True
         reasons = []
-        for detail, passes in (
-            ("not ready", _ready(nodes)),
-            ("taint", _enduring(nodes, shape.tolerations)),
-            ("selector", _selected(nodes, shape)),
-            ("affinity", _affine(nodes, shape)),
-        ):
+        for detail, passes in _causes(nodes, pod):
             refused = left & ~passes
             if refused.any():
                 reasons.append(Reason(Code.NODE_NOT_MATCHED, nodes=int(refused.sum()), detail=detail, pods=1))
@@ -67,6 +154,67 @@ class Predicates:
             resource, need, have = scarcest(nodes, shape, full, empty=False)
             reasons.append(Reason(Code.NODES_FULL, resource, need=need, have=have, pods=1, nodes=int(full.sum())))
         return tuple(reasons)
+
+    def _by_node(self, nodes: Nodes, shape: PodShape) -> Fits:
+        key = (self, shape.node_selector, shape.tolerations, shape.affinity)
+        made: Fits = nodes.cached(key, lambda: self._static(nodes, shape))
+        return made
+
+    def _static(self, nodes: Nodes, shape: PodShape) -> Fits:
+        passes = node_masks.ready(nodes) & node_masks.cordon(nodes, shape)
+        if self.affinity:
+            passes = passes & node_masks.selected(nodes, shape) & node_masks.affine(nodes, shape)
+        if self.taints:
+            passes = passes & node_masks.enduring(nodes, shape.tolerations)
+        fits: Fits = np.where(passes, Fit.OK, Fit.UNRESOLVABLE).astype(np.int8)
+        fits.flags.writeable = False
+        return fits
+
+
+@dataclass(frozen=True, slots=True)
+class _Predicates:
+    rule: Predicates
+    session: Framework
+
+    def pre_predicate(self, task: Pod) -> Fit:
+        """See hooks.PrePredicate."""
+        if not self.rule.volumes or not task.shape.volume_claims:
+            return Fit.OK
+        reason = volumes.refusal(self.session.nodes, task.shape)
+        return Fit.OK if reason is None or reason.code is Code.CLAIM_IN_USE else Fit.ERROR
+
+    def predicate(self, task: Pod) -> Fits:
+        """See hooks.Predicate."""
+        nodes = self.session.nodes
+        return self.rule.fits(nodes, task, self.session.seen(0) >= nodes.allocatable[0])
+
+    def refusals(self, task: Pod) -> tuple[Reason, ...]:
+        """See hooks.Refusals."""
+        return self.rule.refusals(self.session.nodes, task)
+
+    def steady(self, task: Pod) -> bool:
+        """See hooks.Predicate."""
+        return self.rule.is_steady(self.session.nodes, task)
+
+    def most(self, task: Pod) -> Ints | None:
+        """See hooks.Predicate."""
+        return self.rule.most(self.session.nodes, task)
+
+    def seated(self, task: Pod, row: int, times: int) -> None:
+        """See hooks.Seated."""
+        nodes = self.session.nodes
+        nodes.residents.seat_row(task, row, times)
+        if task.shape.volume_claims:
+            nodes.volume_claims.seat(task, nodes.name_by_row()[row] if times > 0 else "")
+
+    def seated_run(self, tasks: Sequence[Pod], rows: Sequence[int]) -> None:
+        """See hooks.SeatedRun."""
+        if tasks[0].shape.volume_claims:
+            for task, row in zip(tasks, rows, strict=True):
+                self.seated(task, row, 1)
+            return
+        at = Counter(rows)
+        self.session.nodes.residents.seat_rows(tasks[0], list(at), list(at.values()))
 
 
 def scarcest(nodes: Nodes, shape: PodShape, mask: Mask, *, empty: bool) -> tuple[str, int, int]:
@@ -87,64 +235,24 @@ def scarcest(nodes: Nodes, shape: PodShape, mask: Mask, *, empty: bool) -> tuple
     return best[1:]
 
 
-def _mask(nodes: Nodes, shape: PodShape) -> Mask:
-    passes = _ready(nodes) & _enduring(nodes, shape.tolerations) & _selected(nodes, shape) & _affine(nodes, shape)
-    passes.flags.writeable = False
-    return passes
-
-
-def _ready(nodes: Nodes) -> Mask:
-    made: Mask = nodes.cached("ready", lambda: _by_node(nodes, [nodes.node_by_name[n].ready for n in nodes.names()]))
-    return made
-
-
-def _by_node(nodes: Nodes, values: list[bool]) -> Mask:
-    mask = np.zeros(nodes.used.shape[1], dtype=np.bool_)
-    mask[nodes.by_name()] = values
-    return mask
-
-
-def _enduring(nodes: Nodes, tolerations: tuple[Toleration, ...]) -> Mask:
-    codes, lists = nodes.cached("taints", lambda: _taints(nodes))
-    endured = np.array([untolerated(taints, tolerations) is None for taints in lists], dtype=np.bool_)
-    answer: Mask = endured[codes]
-    return answer
-
-
-def _taints(nodes: Nodes) -> tuple[Ints, list[tuple[Taint, ...]]]:
-    """Of each row the number of its list of blocking taints, and the lists."""
-    codes = np.zeros(nodes.used.shape[1], dtype=np.int64)
-    code_by_list: dict[tuple[Taint, ...], int] = {(): 0}
-    for name in nodes.names():
-        node = nodes.node_by_name[name]
-        taints = tuple(t for t in node.taints if t.effect in BLOCKING)
-        taints += (UNSCHEDULABLE,) if node.unschedulable else ()
-        codes[nodes.row_by_name[name]] = code_by_list.setdefault(taints, len(code_by_list))
-    return codes, list(code_by_list)
-
-
-def _selected(nodes: Nodes, shape: PodShape) -> Mask:
-    mask = np.ones(nodes.used.shape[1], dtype=np.bool_)
-    for key, value in shape.node_selector:
-        mask &= _required(nodes, Requirement(key, "In", (value,)))
-    return mask
-
-
-def _affine(nodes: Nodes, shape: PodShape) -> Mask:
-    if shape.affinity is None:
-        return np.ones(nodes.used.shape[1], dtype=np.bool_)
-    mask = np.zeros(nodes.used.shape[1], dtype=np.bool_)
-    for term in shape.affinity:
-        if term:
-            mask |= np.logical_and.reduce([_required(nodes, r) for r in term])
-    return mask
-
-
-def _required(nodes: Nodes, requirement: Requirement) -> Mask:
-    codes, code_by_value = nodes.column(requirement.key)
-    if requirement.operator == "In":
-        wanted = [code_by_value[v] for v in requirement.values if v in code_by_value]
-        return np.isin(codes, wanted) & (codes > 0)
-    table = [value_holds(requirement, None), *(value_holds(requirement, v) for v in code_by_value)]
-    answer: Mask = np.array(table, dtype=np.bool_)[codes]
-    return answer
+def _causes(nodes: Nodes, pod: Pod) -> list[tuple[str, Mask]]:
+    """What may be in the way, in order, and the rows where it isn't."""
+    shape = pod.shape
+    every = np.ones(nodes.used.shape[1], dtype=np.bool_)
+    lonely, crowded, spreads = (
+        pod_affinity.lonely(nodes, pod),
+        pod_affinity.crowded(nodes, pod),
+        spread.fits(nodes, pod),
+    )
+    near = every if lonely is None else ~lonely
+    return [
+        ("not ready", node_masks.ready(nodes)),
+        ("taint", node_masks.cordon(nodes, shape) & node_masks.enduring(nodes, shape.tolerations)),
+        ("selector", node_masks.selected(nodes, shape)),
+        ("affinity", node_masks.affine(nodes, shape)),
+        ("volume", volumes.reached(nodes, shape)),
+        ("volume in use", volumes.mask(nodes, shape)),
+        ("ports", ~ports.taken(nodes, shape)),
+        ("pod affinity", near if crowded is None else near & ~crowded),
+        ("spread", every if spreads is None else spreads == Fit.OK),
+    ]

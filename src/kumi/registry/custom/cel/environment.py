@@ -40,9 +40,9 @@ class Compiled(NamedTuple):
 
 
 @cache
-def environment(variables: tuple[str, ...] = (SELF, OLD_SELF)) -> cel.Env:
-    """The language with those variables, each of any type."""
-    functions = [*lists.FUNCTIONS, *quantities.FUNCTIONS, *addresses.FUNCTIONS]
+def environment(variables: tuple[str, ...] = (SELF, OLD_SELF), more: tuple[cel.FunctionDecl, ...] = ()) -> cel.Env:
+    """The language with those variables, each of any type, and `more` functions."""
+    functions = [*lists.FUNCTIONS, *quantities.FUNCTIONS, *addresses.FUNCTIONS, *more]
     return cel.NewEnv(
         variables=dict.fromkeys(variables, cel.Type.DYN),
         extensions=[

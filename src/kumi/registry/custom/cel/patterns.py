@@ -16,8 +16,22 @@ def _expression() -> cel.Expression:
     return environment.compile("text.matches(pattern)")
 
 
+SHORT = 256
+"""letters of a text that is remembered with its answer: an object is checked again and again, and asking costs 20 times as much
+as remembering"""
+
+
 def matches(pattern: str, text: str) -> bool:
     """Whether the pattern is somewhere in the text; one that can't be read matches nothing."""
+    return _remembered(pattern, text) if len(text) <= SHORT else _matches(pattern, text)
+
+
+@lru_cache(maxsize=16_384)
+def _remembered(pattern: str, text: str) -> bool:
+    return _matches(pattern, text)
+
+
+def _matches(pattern: str, text: str) -> bool:
     return _expression().eval(data={"text": text, "pattern": pattern}).value() is True
 
 

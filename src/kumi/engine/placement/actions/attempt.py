@@ -1,0 +1,185 @@
+"""Attempt: places for tasks of one gang, and who has to go for them, so that nobody goes in vain.
+
+The rule   a task is promised a place where nobody has to go, if there is one; else it needs room on one node (clear)
+           clear    victims go one after the other (victims' order) until the task goes there; from the last one backwards, each
+                    that may stay after all stays. The task is promised the place. Where it still doesn't go, nobody leaves
+           trim     units of victims, the last taken first: where all tasks that are promised something on the nodes of a unit
+                    find a place without its going, it stays. Again and again, until no unit may stay
+           goes     the queue may have the task, there is room once those have left who are leaving, and the predicates pass
+Why        what must never happen: an eviction after which the preemptor doesn't go, and one more victim than it takes. Victims
+           of the first task are often enough for the next ones, and those of later ones make earlier ones needless.
+All or nothing  the caller opens the trial around it and commits, or everything is as it was.
+Minimal    exact where the gang's tasks are equal; with different ones nothing is taken needlessly as long as those on other nodes
+           stay where they were promised.
+Cost       clear: O(victims on the node) asks; trim: O(units x tasks on their nodes).
+Source     Kumi's own; Kueue: minimal preemptions (remove until it fits, add back).
+Not here   who may be a victim: preempt_least.py, reclaim_least.py, gang_least.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from kumi.engine.model import Pod
+from kumi.engine.placement.actions.victims import enough
+from kumi.engine.placement.choose import choose
+from kumi.engine.placement.framework import Framework
+from kumi.engine.placement.heap import Heap
+from kumi.engine.placement.hooks import Fit
+from kumi.engine.placement.statement import Outcome, Statement
+from kumi.engine.placement.tasks import READY, Job, Status, task_priority
+
+
+class Attempt:
+    """See the module. `gone`: who leaves, and what they were; `promised`: the gang's tasks that have a place, by uid."""
+
+    def __init__(self, framework: Framework, outcome: Outcome, job: Job) -> None:
+        self.framework, self.job = framework, job
+        self._statement = Statement(framework, outcome)
+        self.gone: dict[str, tuple[Pod, Status]] = {}
+        self.promised: dict[str, Pod] = {}
+
+    def place(self, task: Pod) -> bool:
+        """Promises the task the best place for which nobody has to go."""
+        framework, queue = self.framework, self.framework.queue_of(self.job)
+        if queue is None or not framework.allocatable(queue, task) or framework.pre_predicate(task) is not Fit.OK:
+            return False
+        rows, _ = choose(framework, task, 1)
+        if rows:
+            self._promise(task, framework.nodes.name_by_row()[rows[0]])
+        return bool(rows)
+
+    def fill(self, tasks: Sequence[Pod]) -> bool:
+        """Promises places to as many of the tasks as the gang needs; False, and none, where that isn't possible."""
+        return self._try(lambda: any(self.is_complete() for task in tasks if self.place(task)))
+
+    def clear(self, task: Pod, name: str, victims: Sequence[Pod]) -> bool:
+        """Makes room for the task on the node; False, and everything as it was, where these victims aren't enough."""
+        return self._try(lambda: self._clear(task, name, victims))
+
+    def evict(self, unit: Sequence[Pod], by: str) -> None:
+        """These leave."""
+        for pod in unit:
+            self.gone[pod.uid] = (pod, self.framework.tasks.status[pod.uid])
+            self._statement.evict(pod, by)
+
+    def trim(self, units: Sequence[Sequence[Pod]]) -> None:
+        """Units that needn't go stay."""
+        left = list(units)
+        while True:
+            kept = [unit for unit in reversed(left) if not self._try(lambda unit=unit: self._does_without(unit))]  # type: ignore[misc]
+            if len(kept) == len(left):
+                return
+            left = kept[::-1]
+
+    def is_complete(self) -> bool:
+        """Has the gang its minimum, with what it is promised?"""
+        return is_complete(self.framework, self.job)
+
+    def commit(self) -> None:
+        """It is decided."""
+        self._statement.commit()
+
+    def goes(self, task: Pod, name: str) -> bool:
+        """May the task have that node, once who is leaving has left?"""
+        framework, queue = self.framework, self.framework.queue_of(self.job)
+        if queue is None or not framework.allocatable(queue, task) or not enough(framework, name, task, ()):
+            return False
+        return bool(framework.predicate(task)[framework.nodes.row_by_name[name]] == Fit.OK)
+
+    def _clear(self, task: Pod, name: str, victims: Sequence[Pod]) -> bool:
+        order = Heap(lambda a, b: self.framework.victim_less(a, b, self.job), victims)
+        taken: list[Pod] = []
+        while not self.goes(task, name):
+            if not len(order):
+                return False
+            taken.append(order.pop())
+            self.evict(taken[-1:], task.uid)
+        for pod in reversed(taken):
+            self._spare(pod)
+            if not self.goes(task, name):
+                self.evict([pod], task.uid)
+        self._promise(task, name)
+        return True
+
+    def _does_without(self, unit: Sequence[Pod]) -> bool:
+        tasks = self.framework.tasks
+        nodes = dict.fromkeys(tasks.node[pod.uid] for pod in unit)
+        concerned = [task for task in self.promised.values() if tasks.node[task.uid] in nodes]
+        concerned = concerned or list(self.promised.values())[-1:]
+        places = {task.uid: tasks.node[task.uid] for task in concerned}
+        for task in concerned:
+            self._withdraw(task)
+        for pod in unit:
+            self._spare(pod)
+        return all(self._again(task, places[task.uid]) for task in concerned) and self.is_complete()
+
+    def _again(self, task: Pod, name: str) -> bool:
+        if self.goes(task, name):
+            self._promise(task, name)
+            return True
+        return self.place(task)
+
+    def _spare(self, pod: Pod) -> None:
+        _, before = self.gone.pop(pod.uid)
+        self._statement.spare(pod, before)
+
+    def _promise(self, task: Pod, name: str) -> None:
+        self._statement.place(task, name, Status.PIPELINED)
+        self.promised[task.uid] = task
+
+    def _withdraw(self, task: Pod) -> None:
+        self._statement.withdraw(task)
+        del self.promised[task.uid]
+
+    def _try(self, change: Callable[[], bool]) -> bool:
+        """Makes the change where it succeeds, else none."""
+        before = (dict(self.gone), dict(self.promised), self._statement.mark())
+        with self.framework.journal.trial() as trial:
+            if change():
+                trial.commit()
+                return True
+        self.gone, self.promised = before[0], before[1]
+        self._statement.reset(before[2])
+        return False
+
+
+def is_complete(framework: Framework, job: Job) -> bool:
+    """Has the gang its minimum, with what it is promised? What the plug-ins say, and the number itself: a vote for a gang that
+    has waited long enough doesn't make a place for its pods."""
+    assert job.group is not None
+    have = job.count(*READY, Status.PIPELINED) + sum(job.free.values())
+    return have >= job.group.least and framework.job_pipelined(job)
+
+
+Cost: TypeAlias = tuple[tuple[int, int], int, int]
+
+
+def least_costs(framework: Framework) -> dict[str, Cost]:
+    """What no room costs less than, by node: one victim, of those there whom it matters least for."""
+    tasks = framework.tasks
+    least: dict[str, Cost] = {}
+    for matters, rank in sorted(((tasks.value(name), own), (name, own)) for name, own in tasks.ranks):
+        for node in tasks.ranks[rank]:
+            least.setdefault(node, (matters, 1, matters[0]))
+    return least
+
+
+def cost_on(framework: Framework, task: Pod, name: str, victims: Sequence[Pod]) -> Cost | None:
+    """What room for the task costs on the node as far as amounts go: how much the highest victim matters, how many there are,
+    the sum of their priorities. The victims in the order in which they would go; None: all together are not enough."""
+    needed: list[Pod] = []
+    for pod in victims:
+        if enough(framework, name, task, needed):
+            break
+        needed.append(pod)
+    if not enough(framework, name, task, needed):
+        return None
+    for pod in needed[::-1]:
+        without = [p for p in needed if p is not pod]
+        if enough(framework, name, task, without):
+            needed = without
+    found = needed or list(victims[:1])
+    matters = [(framework.tasks.priority(framework.job_of(p)), task_priority(p.member)) for p in found]
+    return (max(matters, default=(-(2**62), 0)), len(found), sum(m[0] for m in matters))

@@ -1,0 +1,98 @@
+"""Gang preempt and gang reclaim, least: a whole gang's room from gangs that matter less or of other queues, no more than it
+takes.
+
+The rule   candidates, plug-ins and order of bundles as in gangpreempt.py and gangreclaim.py (bundles.py). From them, units:
+           each task of a safe bundle, by itself; afterwards each gang whose tasks are all candidates, as a whole with everything
+           that it holds, wherever that is
+           nobody has to go where the gang finds its minimum without. Else units go one after the other until it does; then
+           those that needn't go stay, the last taken first (attempt.py). A whole gang leaves or stays as a whole
+           without its minimum everything is as it was
+Differs    from whole_gang.py: a safe bundle is no lump, a gang is not left with half of its minimum, gangs are stopped also
+           where safe tasks alone are not enough, and free nodes come first.
+Not placed tasks past the gang's minimum: preempt and reclaim, one by one.
+Source     Kumi's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kumi.engine.model import Pod
+from kumi.engine.placement.actions import gangpreempt, gangreclaim
+from kumi.engine.placement.actions.attempt import Attempt
+from kumi.engine.placement.actions.bundles import Asks, bundles, total
+from kumi.engine.placement.actions.domains import domains
+from kumi.engine.placement.actions.whole_gang import Evictor, free, waiting
+from kumi.engine.placement.amounts import covers, plus
+from kumi.engine.placement.framework import Framework
+from kumi.engine.placement.statement import Outcome
+from kumi.engine.placement.tasks import HOLDING, Job
+
+Unit = list[Pod]
+"""tasks that leave together"""
+
+
+def preempt(framework: Framework, outcome: Outcome) -> None:
+    """Within a queue."""
+    gangpreempt.each(framework, outcome, make_room)
+
+
+def reclaim(framework: Framework, outcome: Outcome) -> None:
+    """From other queues."""
+    gangreclaim.each(framework, outcome, make_room)
+
+
+def make_room(framework: Framework, outcome: Outcome, evictor: Evictor, job: Job, candidates: Sequence[Pod]) -> bool:
+    """Did the gang get its minimum?"""
+    tasks = waiting(framework, job)
+    if not tasks:
+        return False
+    asks = Asks(job, total(tasks), evictor.reclaims, evictor.before)
+    units = _units(framework, asks, evictor, candidates) if candidates else []
+    with framework.journal.trial() as trial:
+        attempt = Attempt(framework, outcome, job)
+        taken = _take(attempt, asks, tasks, units)
+        if taken is None:
+            return False
+        attempt.trim(taken)
+        attempt.commit()
+        trial.commit()
+    return True
+
+
+def _units(framework: Framework, asks: Asks, evictor: Evictor, candidates: Sequence[Pod]) -> list[Unit]:
+    """In the order in which they go."""
+    made = bundles(framework, asks, candidates)
+    units = [[pod] for b in made if b.safe for pod in b.tasks]
+    for bundle in made:
+        job = bundle.job
+        mine = [pod for b in made if b.job is job for pod in b.tasks]
+        if evictor.whole and not bundle.safe and len(mine) == job.count(*HOLDING):
+            units.append(mine)
+    return units
+
+
+def _take(attempt: Attempt, asks: Asks, tasks: Sequence[Pod], units: Sequence[Unit]) -> list[Unit] | None:
+    """The units with which the gang finds its minimum, in their order; None: not even with all."""
+    framework = attempt.framework
+    if attempt.fill(tasks):
+        return []
+    room = free(framework, domains(framework, asks.job)[0])
+    least = _least(tasks)
+    taken: list[Unit] = []
+    for unit in units:
+        uids = {pod.uid for pod in unit}
+        taken = [one for one in taken if one[0].uid not in uids]
+        fresh = [pod for pod in unit if pod.uid not in attempt.gone]
+        attempt.evict(fresh, asks.job.key)
+        taken.append(unit)
+        room = plus(room, total(fresh))
+        if covers(room, least) and attempt.fill(tasks):
+            return taken
+    return None
+
+
+def _least(tasks: Sequence[Pod]) -> dict[str, float]:
+    """What the gang needs at the very least: the smallest amount that one of its tasks asks for, of each resource."""
+    asked = [total([task]) for task in tasks]
+    return {d: min(one.get(d, 0) for one in asked) for d in dict.fromkeys(d for one in asked for d in one)}

@@ -1,0 +1,54 @@
+"""Gang preempt: a gang that needs more takes it from gangs of its queue that matter less, all that it waits for or nothing.
+
+The rule   queue by queue, of the gangs that are let in, can be placed and are starving, in their order, each once
+           candidates   bound or running tasks of gangs of the queue of a lower priority that let themselves be evicted, as does
+                        their gang where it says
+           of bundles   those of the gang that comes last go first
+           then         whole_gang.py
+Arguments  maxDomains (8), allowWholeBundle (true).
+Source     Volcano: gangpreempt action.
+Not here   from other queues: gangreclaim.py; task by task: preempt.py.
+"""
+
+from __future__ import annotations
+
+from kumi.engine.model import Pod
+from kumi.engine.placement.actions.victims import EVICTABLE, is_preemptable, starving_by_queue
+from kumi.engine.placement.actions.whole_gang import Evictor, MakeRoom, make_room
+from kumi.engine.placement.framework import Framework
+from kumi.engine.placement.heap import Heap
+from kumi.engine.placement.statement import Outcome
+from kumi.engine.placement.tasks import Job
+
+
+def run(framework: Framework, outcome: Outcome) -> None:
+    """See the module."""
+    each(framework, outcome, make_room)
+
+
+def each(framework: Framework, outcome: Outcome, room: MakeRoom) -> None:
+    """Room for each gang that asks."""
+    evictor = Evictor.configured(
+        framework.conf.of_action("gangpreempt"),
+        lambda one, other: framework.job_compare(other, one) if one is not other else 0,
+        reclaims=False,
+    )
+    for _, starving in sorted(starving_by_queue(framework).items()):
+        jobs = Heap(framework.job_less, starving)
+        while len(jobs):
+            job = jobs.pop()
+            if framework.job_starving(job):
+                room(framework, outcome, evictor, job, candidates(framework, job))
+
+
+def candidates(framework: Framework, preemptor: Job) -> list[Pod]:
+    """Whom the gang may take from, by gang and uid."""
+    tasks = framework.tasks
+    queue, mine = framework.queue_of(preemptor), tasks.priority(preemptor)
+    found = []
+    for job in framework.jobs():
+        assert job.group is not None
+        if framework.queue_of(job) is queue and job.group.preemptable is not False and tasks.priority(job) < mine:
+            uids = sorted(uid for status in EVICTABLE for uid in job.by_status.get(status, ()))
+            found += [pod for uid in uids if is_preemptable(pod := tasks.pods[uid])]
+    return found

@@ -1,0 +1,146 @@
+"""Preempt, least: gangs of a queue that need more take it from others of the queue, and no more than it takes.
+
+The rule, queue by queue, for gangs that are let in, can be placed, and are starving, in their order:
+    without its minimum   one attempt (attempt.py): its tasks in their order until it has it; all is committed, or nothing
+    with its minimum      an attempt a task, as long as it is starving
+    at last               tasks of it against tasks of its own that matter less, an attempt a task
+A task           a place for which nobody has to go; else the node where that costs the least: the highest victim matters least
+                 (its gang's priority, its own), then the fewest victims, then the lowest sum of priorities, then the name
+Victims          as in preempt.py: of a node's bound or running tasks that let themselves be evicted, those that the plug-ins
+                 name. They are asked in the order in which victims would go: a plug-in that lets go so and so many then means
+                 the same ones as the next
+Differs          from preempt.py: it takes free nodes first, and gives back whoever needn't go. There the first node by score is
+                 taken, victims that a later one makes needless go all the same, and a vote can commit half a gang's evictions.
+Cost             O(nodes x victims on a node) a task that needs an eviction. Of tasks of one shape, after one that found nothing
+                 none is tried.
+Source           Kumi's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+from kumi.engine.gangs import Queue
+from kumi.engine.model import Pod
+from kumi.engine.placement.actions.attempt import Attempt, Cost, cost_on, is_complete, least_costs
+from kumi.engine.placement.actions.victims import (
+    EVICTABLE,
+    is_preemptable,
+    may_evict,
+    mendable,
+    on_node,
+    pending,
+    starving_by_queue,
+)
+from kumi.engine.placement.framework import Framework
+from kumi.engine.placement.heap import Heap
+from kumi.engine.placement.hooks import Fit
+from kumi.engine.placement.statement import Outcome
+from kumi.engine.placement.tasks import Job, best_effort
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """From whom tasks of a gang take. `whose`: is this one in question; `named`: whom of a node's the plug-ins let go."""
+
+    framework: Framework
+    outcome: Outcome
+    job: Job
+    whose: Callable[[Pod], bool]
+    named: Callable[[Pod, list[Pod]], list[Pod]]
+    may: Callable[[Pod], bool]
+    """may anybody go for this task?"""
+
+
+def run(framework: Framework, outcome: Outcome) -> None:
+    """See the module."""
+    starving = starving_by_queue(framework)
+    for name in sorted(starving):
+        jobs = Heap(framework.job_less, starving[name])
+        while len(jobs):
+            job = jobs.pop()
+            queue = framework.tasks.queues[name]
+            serve(_takes(framework, outcome, job, queue, own=False))
+            _alone(_takes(framework, outcome, job, queue, own=True), lambda: True)
+
+
+def _takes(framework: Framework, outcome: Outcome, job: Job, queue: Queue, *, own: bool) -> Takes:
+    def whose(pod: Pod) -> bool:
+        return (pod.member.group == job.key) is own and framework.queue_of(framework.job_of(pod)) is queue
+
+    return Takes(framework, outcome, job, whose, framework.preemptable, lambda task: may_evict(framework, task))
+
+
+def serve(takes: Takes) -> None:
+    """Room for a starving gang: its minimum at once, the others one by one."""
+    framework, job = takes.framework, takes.job
+    if not is_complete(framework, job):
+        with framework.journal.trial() as trial:
+            attempt = Attempt(framework, takes.outcome, job)
+            tasks, failed = pending(framework, job), dict[object, None]()
+            while len(tasks) and not is_complete(framework, job):
+                task = tasks.pop()
+                if task.shape not in failed and not find(takes, attempt, task):
+                    failed[task.shape] = None
+            if is_complete(framework, job):
+                attempt.trim([[pod] for pod, _ in attempt.gone.values()])
+                attempt.commit()
+                trial.commit()
+    if is_complete(framework, job):
+        _alone(takes, lambda: framework.job_starving(job))
+
+
+def _alone(takes: Takes, wanted: Callable[[], bool]) -> None:
+    """An attempt for each task that waits."""
+    framework = takes.framework
+    tasks, failed = pending(framework, takes.job), dict[object, None]()
+    while len(tasks) and wanted():
+        task = tasks.pop()
+        if task.shape in failed:
+            continue
+        with framework.journal.trial() as trial:
+            attempt = Attempt(framework, takes.outcome, takes.job)
+            if find(takes, attempt, task) and is_complete(framework, takes.job):
+                attempt.commit()
+                trial.commit()
+            else:
+                failed[task.shape] = None
+
+
+def find(takes: Takes, attempt: Attempt, task: Pod) -> bool:
+    """Is the task promised a place now?"""
+    if attempt.place(task):
+        return True
+    if not takes.may(task) or takes.framework.pre_predicate(task) is not Fit.OK:
+        return False
+    return any(attempt.clear(task, name, victims) for name, victims in _by_cost(takes, task))
+
+
+def _by_cost(takes: Takes, task: Pod) -> Iterator[tuple[str, list[Pod]]]:
+    """The nodes where evicting may make room, the cheapest first, and whom the plug-ins let go there. A node is looked at when
+    none that is known is cheaper than this one could be at best."""
+    framework, names, least = takes.framework, takes.framework.nodes.name_by_row(), least_costs(takes.framework)
+    at_best = ((least[name], name) for row in mendable(framework, task).tolist() if (name := names[row]) in least)
+    line: list[tuple[Cost, str, list[Pod]]] = [(cost, name, []) for cost, name in at_best]
+    heapify(line)
+    while line:
+        _, name, known = heappop(line)
+        if known:
+            yield name, known
+            continue
+        victims = _victims(takes, task, name)
+        if victims and (cost := cost_on(framework, task, name, victims)) is not None:
+            heappush(line, (cost, name, victims))
+
+
+def _victims(takes: Takes, task: Pod, name: str) -> list[Pod]:
+    """Whom the plug-ins let go on the node."""
+    framework = takes.framework
+    candidates = [
+        pod
+        for pod in on_node(framework, name, EVICTABLE)
+        if is_preemptable(pod) and takes.whose(pod) and (best_effort(pod) or not best_effort(task))
+    ]
+    return takes.named(task, framework.sorted_victims(candidates, takes.job)) if candidates else []

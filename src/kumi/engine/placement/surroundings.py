@@ -1,0 +1,27 @@
+"""Surroundings: all that a session of placement looks at, besides the scheduler's file.
+
+Source        Volcano: the scheduler's snapshot.
+Not here      how it is kept: ../state.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kumi.engine.journal import Journal
+from kumi.engine.placement.nodes import Nodes
+from kumi.engine.placement.tasks import Tasks
+from kumi.engine.pods import Pods
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """`tasks`: gangs and their pods; `pods`: every pod, those of no gang as well. `now_ms`: since the epoch."""
+
+    tasks: Tasks
+    nodes: Nodes
+    pods: Pods
+    journal: Journal
+    now_ms: int
+    cleared_ms: int | None = None
+    """when tasks last had to go whoever waited (the shuffle action evicted some); None: not yet"""

@@ -1,0 +1,60 @@
+"""Why: what keeps a gang, or what is left of it, from a place, at the end of a session.
+
+The rule, of a gang that isn't ready, the first that holds:
+    its pods aren't all there                  what the plug-ins say of it (job_valid)
+    it wasn't let in                           its queue is closed, or has no room for what it needs
+    fewer than its minimum have a place        how many of how many, and what kept the next one from it
+    its places are promised                    others are still leaving
+    of a gang that is ready, what kept the next of its tasks from a node, where one was tried.
+What kept a task: its queue's share, or what the nodes say. Tasks of one shape are explained once a session.
+Why        an answer without its reason is no answer.
+Cost       O(nodes) a shape that found no room.
+Not here   sentences: kumi.bridge.messages.
+"""
+
+from __future__ import annotations
+
+from kumi.engine.gangs import QueueState
+from kumi.engine.model import Pod
+from kumi.engine.placement.actions.enqueue import WAITING
+from kumi.engine.placement.framework import Framework
+from kumi.engine.placement.statement import Outcome
+from kumi.engine.placement.tasks import READY, Job, Status
+from kumi.engine.reasons import Code, Reason
+
+
+def why(framework: Framework, outcome: Outcome, job: Job) -> tuple[Reason, ...]:
+    """See the module; () where there is nothing to say."""
+    assert job.group is not None
+    if (invalid := framework.job_valid(job)) is not None:
+        return (invalid,)
+    queue = job.group.queue
+    if job.group.phase in WAITING:
+        is_open = framework.tasks.queues[queue].state is QueueState.OPEN
+        return (Reason(Code.NOT_LET_IN if is_open else Code.QUEUE_CLOSED, where=queue),)
+    kept = outcome.refusals.get(job.key)
+    if framework.job_ready(job):
+        return kept.why if kept is not None else ()
+    promised = job.count(Status.PIPELINED)
+    if promised and framework.job_pipelined(job):
+        return (Reason(Code.PROMISED, pods=promised),)
+    placed = kept.placed if kept is not None else job.count(*READY)
+    short = Reason(Code.GANG_SHORT, need=job.group.least, have=placed, pods=job.group.least - placed)
+    if kept is not None:
+        return (short, *kept.why)
+    if framework.overused(framework.tasks.queues[queue]):
+        return (short, Reason(Code.QUEUE_SHARE, where=queue))
+    return (short,)
+
+
+def no_share(framework: Framework, task: Pod) -> tuple[Reason, ...]:
+    """Its queue may not have it."""
+    group = framework.job_of(task).group
+    return (Reason(Code.QUEUE_SHARE, where=group.queue if group is not None else ""),)
+
+
+def no_node(framework: Framework, outcome: Outcome, task: Pod) -> tuple[Reason, ...]:
+    """What the nodes say."""
+    if task.shape not in outcome.explained:
+        outcome.explained[task.shape] = framework.refusals(task)
+    return outcome.explained[task.shape]

@@ -1,0 +1,127 @@
+"""Claims, volumes and classes as what placement has to know of claims."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumi.api.core import Pod
+from kumi.api.meta import Object
+from kumi.bridge.into.volumeclaim import VolumeClaims, reachable, terms_of, union
+from kumi.engine.model import Delta, Exclusive, Put, Remove, Requirement, VolumeClaim
+from kumi.testing.view import decoded
+
+KEY = "ns/data"
+HOST = "kubernetes.io/hostname"
+
+
+def class_(name: str = "local", mode: str = "Immediate", provisioner: str = "kumi.dev/local") -> Object:
+    made = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": name}}
+    return decoded({**made, "provisioner": provisioner, "volumeBindingMode": mode})
+
+
+def claim(name: str = "data", phase: str = "Bound", **fields: Any) -> Object:
+    meta = {"name": name, "namespace": "ns", "uid": f"uid-{name}", **fields.pop("meta", {})}
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "local", **fields}
+    if phase == "Bound":
+        spec.setdefault("volumeName", "pv")
+    return decoded(
+        {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": meta,
+            "spec": spec,
+            "status": {"phase": phase},
+        }
+    )
+
+
+def volume(name: str = "pv", node: str = "", **fields: Any) -> Object:
+    spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "local", **fields}
+    if node:
+        term = {"matchExpressions": [{"key": HOST, "operator": "In", "values": [node]}]}
+        spec["nodeAffinity"] = {"required": {"nodeSelectorTerms": [term]}}
+    status = {"phase": "Available"}
+    return decoded(
+        {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec, "status": status}
+    )
+
+
+def on(node: str) -> tuple[Requirement, ...]:
+    return (Requirement(HOST, "In", (node,)),)
+
+
+def told(*objects: Object) -> VolumeClaim | None:
+    """What is known of the claim after all that."""
+    claims, found = VolumeClaims(), None
+    for one in objects:
+        for delta in claims.deltas(None, one):
+            if isinstance(delta, Put) and isinstance(delta.noun, VolumeClaim) and delta.noun.key == KEY:
+                found = delta.noun
+    return found
+
+
+@given(st.permutations([class_(), volume(node="n1", claimRef={"namespace": "ns", "name": "data"}), claim()]))
+def test_the_order_in_which_they_come_does_not_matter(order: list[Object]) -> None:
+    assert told(*order) == VolumeClaim(KEY, "", (on("n1"),), Exclusive.NODE)
+
+
+@pytest.mark.parametrize(
+    ("modes", "exclusive"),
+    [
+        (["ReadWriteOncePod"], Exclusive.POD),
+        (["ReadWriteOnce"], Exclusive.NODE),
+        (["ReadWriteMany"], Exclusive.NO),
+        (["ReadWriteOnce", "ReadOnlyMany"], Exclusive.NO),
+    ],
+)
+def test_a_bound_claim_is_as_its_volume_is(modes: list[str], exclusive: Exclusive) -> None:
+    assert told(volume(accessModes=modes), claim()) == VolumeClaim(KEY, "", None, exclusive)
+
+
+def test_why_a_claim_is_waited_for() -> None:
+    going = {"deletionTimestamp": "2026-01-01T00:00:00Z"}
+    assert told(class_(), claim(phase="Pending")) == VolumeClaim(KEY, "unbound")
+    assert told(claim(phase="Pending", storageClassName="none")) == VolumeClaim(KEY, "unbound")
+    assert told(volume(), claim(phase="Lost")) == VolumeClaim(KEY, "lost")
+    assert told(claim()) == VolumeClaim(KEY, "lost")
+    assert told(volume(), claim(meta=going)) == VolumeClaim(KEY, "deleted", None, Exclusive.NODE)
+
+
+def test_one_that_waits_for_its_first_consumer_is_not_waited_for() -> None:
+    waits = class_(mode="WaitForFirstConsumer")
+    assert told(waits, claim(phase="Pending")) == VolumeClaim(KEY, "", None, Exclusive.NODE)
+
+
+def test_without_a_provisioner_it_is_where_the_volumes_are_that_it_may_get() -> None:
+    waits = class_(mode="WaitForFirstConsumer", provisioner="kubernetes.io/no-provisioner")
+    there = [volume("a", "n1"), volume("b", "n2"), volume("c", "n3", storageClassName="other")]
+    pending = claim(phase="Pending")
+    assert told(waits, pending, *there) == VolumeClaim(KEY, "", (on("n1"), on("n2")), Exclusive.NODE)
+    assert told(waits, pending) == VolumeClaim(KEY, "", (), Exclusive.NODE)
+    assert told(waits, pending, *there, volume("d")) == VolumeClaim(KEY, "", None, Exclusive.NODE)
+
+
+def test_what_is_gone_is_gone() -> None:
+    claims = VolumeClaims()
+    claims.deltas(None, volume(claimRef={"namespace": "ns", "name": "data"}))
+    claims.deltas(None, claim())
+    expected: list[Delta] = [Remove(VolumeClaim, KEY)]
+    assert claims.deltas(claim(), None) == expected
+    assert claims.deltas(volume(), None) == []
+    with pytest.raises(TypeError):
+        claims.deltas(None, Pod())
+
+
+def test_terms() -> None:
+    assert union([None, (on("a"),)]) is None
+    assert union([(on("a"),), (on("b"), on("a"))]) == (on("a"), on("b"))
+    assert union([]) == ()
+    at = volume(node="n1")
+    assert terms_of(at) == (on("n1"),)  # type: ignore[arg-type]
+    assert reachable(at, {HOST: "n1"})  # type: ignore[arg-type]
+    assert not reachable(at, {HOST: "n2"})  # type: ignore[arg-type]
+    assert reachable(volume(), {})  # type: ignore[arg-type]

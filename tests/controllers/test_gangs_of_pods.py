@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kumi.api.wire import JsonObject
+from kumi.controllers.gangs_of_pods import GangsOfPods
+from kumi.runtime.reconcile import NOTHING, Create, Delete, Patch
+from kumi.testing.view import FakeView
+
+from .made import GPU, NOW_MS, meta, pod
+
+LOOP = GangsOfPods()
+
+
+def plain(name: str = "p", scheduler: str = "volcano", **fields: Any) -> JsonObject:
+    spec = {"schedulerName": scheduler, **fields.pop("spec", {})}
+    return pod(name, spec=spec, **fields)
+
+
+def owner(kind: str, name: str) -> JsonObject:
+    return {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": f"uid-{name}", "controller": True}
+
+
+def maker(kind: str, name: str, replicas: int = 1, **annotations: str) -> JsonObject:
+    return {
+        "apiVersion": "apps/v1",
+        "kind": kind,
+        "metadata": meta(name, "team", annotations=annotations),
+        "spec": {"replicas": replicas},
+    }
+
+
+def of(name: str, phase: str = "Pending") -> JsonObject:
+    return {
+        "apiVersion": "scheduling.volcano.sh/v1beta1",
+        "kind": "PodGroup",
+        "metadata": meta(name, "team"),
+        "spec": {},
+        "status": {"phase": phase},
+    }
+
+
+def made(*manifests: JsonObject, key: str = "team/p") -> tuple[JsonObject, JsonObject]:
+    """The PodGroup that is made, and the pod's patch."""
+    create, patch = LOOP.reconcile(FakeView(*manifests), key, NOW_MS).writes
+    assert isinstance(create, Create)
+    assert isinstance(patch, Patch)
+    assert isinstance(patch.body, dict)
+    return create.object, patch.body
+
+
+def test_a_pod_on_its_own_gets_a_gang_of_one_that_it_owns() -> None:
+    group, patch = made(plain(spec={"priorityClassName": "high"}))
+    assert group["metadata"]["name"] == "podgroup-uid-p"
+    assert [o["uid"] for o in group["metadata"]["ownerReferences"]] == ["uid-p"]
+    assert group["spec"] == {"minMember": 1, "minResources": {GPU: "1", "pods": "1"}, "priorityClassName": "high"}
+    assert patch["metadata"] == {
+        "uid": "uid-p",
+        "annotations": {"scheduling.k8s.io/group-name": "podgroup-uid-p"},
+    }
+
+
+def test_the_pods_of_one_maker_share_a_gang_as_large_as_it_says() -> None:
+    said = {"scheduling.volcano.sh/group-min-member": "3", "volcano.sh/sla-waiting-time": "1h", "other/x": "y"}
+    set_ = maker("ReplicaSet", "rs", **said)
+    own = {"scheduling.volcano.sh/queue-name": "q", "volcano.sh/preemptable": "true"}
+    labels = {"volcano.sh/x": "1", "app": "a"}
+    group, _ = made(set_, plain(ownerReferences=[owner("ReplicaSet", "rs")], annotations=own, labels=labels))
+    assert group["metadata"]["name"] == "podgroup-uid-rs"
+    assert group["metadata"]["ownerReferences"] == [owner("ReplicaSet", "rs")]
+    assert group["metadata"]["annotations"] == {
+        "volcano.sh/sla-waiting-time": "1h",
+        "volcano.sh/preemptable": "true",
+    }
+    assert group["metadata"]["labels"] == {"volcano.sh/x": "1"}
+    assert group["spec"] == {"minMember": 3, "minResources": {GPU: "3", "pods": "3"}, "queue": "q"}
+
+
+@pytest.mark.parametrize("text", ["", "many", "-1", "3.5", "99999999999"])
+def test_a_minimum_that_can_not_be_read_is_one(text: str) -> None:
+    set_ = maker("ReplicaSet", "rs", **{"scheduling.volcano.sh/group-min-member": text})
+    group, _ = made(set_, plain(ownerReferences=[owner("ReplicaSet", "rs")]))
+    assert group["spec"]["minMember"] == 1
+
+
+def test_a_later_pod_joins_the_gang_that_is_there() -> None:
+    view = FakeView(of("podgroup-uid-rs"), plain(ownerReferences=[owner("ReplicaSet", "rs")]))
+    (patch,) = LOOP.reconcile(view, "team/p", NOW_MS).writes
+    assert isinstance(patch, Patch)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        plain(scheduler="default-scheduler"),
+        plain(annotations={"scheduling.k8s.io/group-name": "mine"}),
+        plain(annotations={"kueue.x-k8s.io/workload": "w"}),
+        plain(deletionTimestamp="2026-01-01T00:00:00Z"),
+    ],
+)
+def test_other_pods_are_left_alone(other: JsonObject) -> None:
+    assert LOOP.reconcile(FakeView(other), "team/p", NOW_MS) == NOTHING
+    assert LOOP.reconcile(FakeView(), "team/p", NOW_MS) == NOTHING
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet"])
+def test_a_maker_that_wants_no_pods_has_no_gang(kind: str) -> None:
+    key = f"set/{kind}/team/s"
+    view = FakeView(maker(kind, "s", 0), of("podgroup-uid-s"))
+    (delete,) = LOOP.reconcile(view, key, NOW_MS).writes
+    assert isinstance(delete, Delete)
+    assert delete.name == "podgroup-uid-s"
+    assert LOOP.reconcile(FakeView(maker(kind, "s", 1), of("podgroup-uid-s")), key, NOW_MS) == NOTHING
+    assert LOOP.reconcile(FakeView(maker(kind, "s", 0)), key, NOW_MS) == NOTHING
+    assert LOOP.reconcile(FakeView(), key, NOW_MS) == NOTHING
+
+
+def test_it_looks_at_pods_that_name_volcano_and_at_makers() -> None:
+    keys = {type_.__name__: keys for type_, keys in LOOP.watches.keys.items()}
+    (named, other, set_) = (FakeView(m) for m in (plain(), plain(scheduler="x"), maker("StatefulSet", "s")))
+    objects = [next(iter(view._objects.values())) for view in (named, other, set_)]
+    assert keys["Pod"](objects[0]) == ("team/p",)
+    assert keys["Pod"](objects[1]) == ()
+    assert keys["StatefulSet"](objects[2]) == ("set/StatefulSet/team/s",)

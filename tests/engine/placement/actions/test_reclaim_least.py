@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kumi.engine.gangs import Phase
+from kumi.engine.placement.tasks import Status
+from kumi.testing.builders import node
+from kumi.testing.gangs import Scene, gang, line, task
+
+from .least import evicted, run
+
+PLUGINS = ("gang", "proportion")
+
+
+def hall(cpus: int, running: int, waits: int, idle: int = 0) -> Scene:
+    made = Scene(line("a"), line("b"), node("n", cpu=cpus), *([node("z", cpu=idle)] if idle else []))
+    made.put(gang("x", "a", least=0, phase=Phase.RUNNING))
+    made.put(*(task(f"x-{n}", "x", cpu=1, node="n") for n in range(running)))
+    made.put(gang("y", "b", least=waits, phase=Phase.INQUEUE), *(task(f"y-{n}", "y", cpu=1) for n in range(waits)))
+    return made
+
+
+@given(cpus=st.integers(1, 8), waits=st.integers(1, 6), idle=st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+def test_a_queue_takes_back_what_it_deserves_and_lacks_and_no_more(cpus: int, waits: int, idle: int) -> None:
+    done = run(hall(cpus, cpus, waits, idle), "reclaim", *PLUGINS)
+    fits = waits <= max((cpus + idle) / 2, cpus + idle - cpus)
+    assert len(evicted(done)) == (max(waits - idle, 0) if fits else 0)
+    assert done.status["y-0"] is (Status.PIPELINED if fits else Status.PENDING)
+
+
+def test_an_idle_node_is_not_passed_over() -> None:
+    done = run(hall(4, 4, 1, idle=1), "reclaim", *PLUGINS)
+    assert (evicted(done), done.node["y-0"]) == ([], "z")
+
+
+@pytest.mark.parametrize("spoiled", ["queue", "task", "never"])
+def test_who_gives_nothing_or_may_not_take(spoiled: str) -> None:
+    made = hall(4, 4, 1)
+    if spoiled == "queue":
+        made.put(line("a", reclaimable=False))
+    elif spoiled == "task":
+        made.put(*(task(f"x-{n}", "x", cpu=1, node="n", preemptable=False) for n in range(4)))
+    else:
+        made.put(task("y-0", "y", cpu=1, never_preempts=True))
+    assert evicted(run(made, "reclaim", *PLUGINS)) == []
+
+
+def test_a_queue_that_has_had_its_share_is_not_looked_at() -> None:
+    made = hall(4, 2, 1)
+    made.put(gang("w", "b", least=0, phase=Phase.RUNNING), *(task(f"w-{n}", "w", cpu=1, node="n") for n in range(2)))
+    assert evicted(run(made, "reclaim", *PLUGINS)) == []
+
+
+def test_nobody_goes_for_a_task_that_its_queue_could_not_have() -> None:
+    made = hall(4, 4, 2)
+    made.put(line("b", capability={"cpu": 1}))
+    assert evicted(run(made, "reclaim", "gang", "capacity")) == []
+
+
+def test_a_queue_takes_back_no_more_than_it_deserves_also_where_it_may_have_more() -> None:
+    made = hall(4, 4, 2)
+    made.put(line("a", deserved={"cpu": 1}), line("b", deserved={"cpu": 1}))
+    assert evicted(run(made, "reclaim", "gang", "capacity")) == []
+    made.put(line("b", deserved={"cpu": 2}))
+    assert len(evicted(run(made, "reclaim", "gang", "capacity"))) == 2

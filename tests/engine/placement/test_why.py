@@ -1,0 +1,70 @@
+"""Why: the first reason that holds is told, of a gang and of what is left of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kumi.engine.gangs import Member, Phase, PodGroup, Queue, QueueState
+from kumi.engine.model import Node, Profile, Put
+from kumi.engine.placement import rounds
+from kumi.engine.placement.conf import Conf, Option
+from kumi.engine.placement.plugins.registry import PLUGINS
+from kumi.engine.placement.surroundings import Surroundings
+from kumi.engine.reasons import Code, Reason
+from kumi.engine.state import State
+from kumi.testing.builders import amounts, node, pod
+
+CONF = Conf(
+    ("enqueue", "allocate", "backfill"),
+    ((Option("priority"), Option("gang")), (Option("predicates"), Option("proportion"), Option("overcommit"))),
+)
+
+
+def told(group: PodGroup, pods: int, *nodes: Node, queue: Queue | None = None, cpu: int = 1) -> tuple[Reason, ...]:
+    state = State(Profile())
+    for noun in (queue or Queue("default"), *nodes, group):
+        state.apply(Put(noun))
+    for n in range(pods):
+        state.apply(Put(replace(pod(f"{group.key}-{n}", cpu=cpu), member=Member(group=group.key))))
+    around = Surroundings(state.tasks, state.nodes, state.pods, state.journal, 0)
+    return rounds.run(around, CONF, PLUGINS).reasons.get(group.key, ())
+
+
+def gang(least: int, **fields: object) -> PodGroup:
+    return replace(PodGroup("ns/a", "default", least=least, phase=Phase.INQUEUE), **fields)
+
+
+def test_one_whose_pods_are_not_all_there_says_how_many_are_missing() -> None:
+    (said,) = told(gang(3), 2, node("n", cpu=9))
+    assert (said.code, said.pods) == (Code.GANG_INCOMPLETE, 1)
+
+
+@pytest.mark.parametrize(
+    ("state", "code"), [(QueueState.OPEN, Code.NOT_LET_IN), (QueueState.CLOSED, Code.QUEUE_CLOSED)]
+)
+def test_one_that_was_not_let_in_says_of_which_queue(state: QueueState, code: Code) -> None:
+    small = replace(Queue("default"), capability=amounts(cpu=1), state=state)
+    waits = gang(2, phase=Phase.PENDING, resources=amounts(cpu=2))
+    assert [(r.code, r.where) for r in told(waits, 2, node("n", cpu=9), queue=small)] == [(code, "default")]
+
+
+def test_one_for_which_there_is_not_enough_room_says_how_many_fit_and_what_the_next_lacks() -> None:
+    short, small, full = told(gang(4), 4, node("a", cpu=5), node("b", cpu=3), node("c", cpu=1), cpu=2)
+    assert (short.code, short.have, short.need) == (Code.GANG_SHORT, 3, 4)
+    assert (small.code, small.nodes) == (Code.NODE_TOO_SMALL, 1)
+    assert (full.code, full.resource, full.need, full.have) == (Code.NODES_FULL, "cpu", 2000, 1000)
+
+
+def test_one_whose_queue_has_had_its_share_says_so() -> None:
+    small = replace(Queue("default"), capability=amounts(cpu=1))
+    reasons = told(gang(2), 2, node("n", cpu=9), queue=small)
+    assert [r.code for r in reasons] == [Code.GANG_SHORT, Code.QUEUE_SHARE]
+    assert reasons[0].have == 1
+
+
+def test_one_that_is_placed_has_nothing_to_say_and_what_is_left_of_it_says_what_it_lacks() -> None:
+    assert told(gang(2), 2, node("n", cpu=2)) == ()
+    _, full = told(gang(2), 3, node("n", cpu=2), *(node(f"m{n}", cpu="900m") for n in range(2)))
+    assert full.code is Code.NODES_FULL
