@@ -80,5 +80,5 @@ def test_it_runs_where_past_usage_counts() -> None:
     _, decider = table(None)
     assert decider.decide(NOW_MS).steps == ()
     counts = Profile(settings=Settings(by_usage=SHARING))
-    assert [d.name for d in own_deciders(counts)[0]()] == ["kumi-scheduler", "kumi-past-usage"]
-    assert [d.name for d in own_deciders()[0]()] == ["kumi-scheduler"]
+    assert "kumi-past-usage" in [d.name for d in own_deciders(counts)[0]()]
+    assert "kumi-past-usage" not in [d.name for d in own_deciders()[0]()]

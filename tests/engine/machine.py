@@ -162,10 +162,10 @@ class Base(RuleBasedStateMachine):
         self.settle(self.flying.pop(which % len(self.flying)), luck)
 
     @precondition(lambda self: self.flying)
-    @rule()
-    def all_decisions_are_written(self) -> None:
-        while self.flying:
-            self.settle(self.flying.pop(0), "ok")
+    @rule(lucks=st.lists(st.sampled_from(["ok", "refused", "lost"]), min_size=1, max_size=3))
+    def all_decisions_are_written(self, lucks: list[str]) -> None:
+        for number in range(len(self.flying)):
+            self.settle(self.flying.pop(0), lucks[number % len(lucks)])
 
     def settle(self, decision: Decision, luck: str) -> None:
         of_pod = isinstance(decision, Bind | Unplaced | EvictPod | Nominate)
@@ -248,6 +248,12 @@ class Base(RuleBasedStateMachine):
             self.delete(Workload, job.key)
             for each in [p for p in self.all(Pod) if p.workload == job.key]:
                 self.delete(Pod, each.uid)
+
+    @precondition(lambda self: self.jobs("running"))
+    @rule(which=number)
+    def a_user_holds_a_job_that_was_admitted(self, which: int) -> None:
+        running = self.jobs("running")
+        self.write(replace(running[which % len(running)], active=False))
 
     @rule(which=number, gpus=st.integers(0, 2))
     def a_pod_of_nobody_comes(self, which: int, gpus: int) -> None:

@@ -38,6 +38,12 @@ def change(things: Things, step: tuple[str, int, int]) -> None:
         journal.drop_all(a, things.table, things.other)
     elif kind == "insert" and a not in things.line:
         journal.insert(things.line, a)
+    elif kind == "insert many":
+        journal.insert_many(things.line, sorted({a, b, 11} - set(things.line), reverse=True))
+    elif kind == "put many":
+        journal.put_many(things.table, {a: b, 2: a})
+    elif kind == "drop many":
+        journal.drop_many(things.table, [key for key in (a, b) if key in things.table][:1])
     elif kind == "discard":
         journal.discard(things.line, a)
     elif kind == "add":
@@ -53,7 +59,20 @@ def change(things: Things, step: tuple[str, int, int]) -> None:
         journal.swap(things, "array", np.hstack([things.array, np.zeros((2, 1), dtype=np.int64)]))
 
 
-KINDS = ["put", "drop", "insert", "discard", "add", "add rows", "write", "swap", "grow"]
+KINDS = [
+    "put",
+    "put many",
+    "drop",
+    "drop many",
+    "insert",
+    "insert many",
+    "discard",
+    "add",
+    "add rows",
+    "write",
+    "swap",
+    "grow",
+]
 steps = st.tuples(st.sampled_from(KINDS), st.integers(0, 9), st.integers(0, 9))
 blocks = st.recursive(
     st.lists(steps, max_size=5),
@@ -159,3 +178,16 @@ def test_discard_says_whether_the_item_was_there() -> None:
     assert things.journal.discard(things.line, 5)
     assert not things.journal.discard(things.line, 5)
     assert things.line == [2, 9]
+
+
+@given(st.sets(st.integers(0, 400)), st.sets(st.integers(0, 400)))
+def test_many_items_come_to_their_places_however_few_they_are(known: set[int], more: set[int]) -> None:
+    line = sorted(known)
+    Journal().insert_many(line, [n for n in more if n not in known])
+    assert line == sorted(known | more)
+
+
+def test_few_items_come_to_a_long_line() -> None:
+    line = list(range(0, 1000, 2))
+    Journal().insert_many(line, [501, 3])
+    assert line == sorted([*range(0, 1000, 2), 3, 501])

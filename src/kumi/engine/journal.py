@@ -29,6 +29,8 @@ V = TypeVar("V")
 Undo = tuple[Callable[[Any, Any, Any], None], Any, Any, Any]
 
 _ABSENT = object()
+_FEW = 100
+"""an item to so many that are there"""
 
 
 class Journal:
@@ -66,7 +68,8 @@ class Journal:
     def put_many(self, table: dict[K, V], values: dict[K, V]) -> None:
         """The same for many keys of a table, as one entry."""
         if self._depth:
-            self._entries.append((_undo_put_many, table, {key: table.get(key, _ABSENT) for key in values}, None))
+            known = table.get
+            self._entries.append((_undo_put_many, table, {key: known(key, _ABSENT) for key in values}, None))
         table.update(values)
 
     def drop_many(self, table: dict[K, Any], keys: Iterable[K]) -> None:
@@ -87,9 +90,13 @@ class Journal:
         insort(line, item)
 
     def insert_many(self, line: list[Any], items: list[Any]) -> None:
-        """The same for many items. O(n), however many they are."""
+        """The same for many items: one by one while they are few, else all at once in O(n)."""
         if self._depth:
             self._entries.append((_undo_insert_many, line, items, None))
+        if len(items) < len(line) // _FEW:
+            for item in items:
+                insort(line, item)
+            return
         line += items
         line.sort()
 
@@ -129,8 +136,9 @@ class Journal:
     def _close(self, mark: int, keep: bool) -> None:
         self._depth -= 1
         if not keep:
-            while len(self._entries) > mark:
-                undo, target, key, value = self._entries.pop()
+            lost = self._entries[mark:]
+            del self._entries[mark:]
+            for undo, target, key, value in reversed(lost):
                 undo(target, key, value)
         elif not self._depth:
             self._entries.clear()
@@ -167,7 +175,10 @@ def _undo_put(table: dict[Any, Any], key: Any, old: Any) -> None:
 
 def _undo_put_many(table: dict[Any, Any], old: dict[Any, Any], _: None) -> None:
     for key, value in old.items():
-        _undo_put(table, key, value)
+        if value is _ABSENT:
+            del table[key]
+        else:
+            table[key] = value
 
 
 def _undo_drop_many(table: dict[Any, Any], old: dict[Any, Any], _: None) -> None:

@@ -84,3 +84,9 @@ def waits(pod: Pod) -> bool:
 def turn(pod: Pod) -> Turn:
     """Its place among pods on their own."""
     return (-pod.priority, pod.created_ms, pod.key, pod.uid)
+
+
+def charged(pod: Pod, node: str) -> tuple[object, ...]:
+    """All of a pod that sits on that node ("": nowhere) by which nodes, promises and holders are charged."""
+    taken = (node, pod.shape.requests, pod.workload, pod.pod_set)
+    return (*taken, pod.priority, pod.terminating, pod.node if pod.finished else "")

@@ -73,7 +73,7 @@ from kumi.engine.placement.nodes import ONE_POD, PODS, Nodes
 from kumi.engine.placement.nominations import Nominations
 from kumi.engine.placement.plugins import of as plugins_of
 from kumi.engine.placement.tasks import KEPT, Tasks, best_effort, nobody
-from kumi.engine.pods import Pods, waits
+from kumi.engine.pods import Pods, charged, waits
 from kumi.engine.queues import Queues, Spot
 from kumi.engine.reasons import Code, Reason, Record
 from kumi.engine.reservations import Reservations
@@ -570,7 +570,7 @@ class State:
         self.nodes.volume_claims.seat(pod, node)
         self.tasks.put_pod(pod, node)
         self.nominations.meet(pod, node, old)
-        if old is None or _charged(old, was) != _charged(pod, node):
+        if old is None or charged(old, was) != charged(pod, node):
             if old is not None:
                 self._charge(old, was, -1)
             self._charge(pod, node, 1)
@@ -595,8 +595,3 @@ class State:
 def _newer(workload: Workload, assumed: Assumed) -> bool:
     """Was the object seen at or after the decision's own write?"""
     return assumed.settled and 0 < assumed.revision <= workload.revision
-
-
-def _charged(pod: Pod, node: str) -> tuple[object, ...]:
-    taken = (node, pod.shape.requests, pod.workload, pod.pod_set)
-    return (*taken, pod.priority, pod.terminating, pod.node if pod.finished else "")

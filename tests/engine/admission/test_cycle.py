@@ -38,7 +38,7 @@ from kumi.testing.diagram import Cluster
 from kumi.testing.rivals import Rivals, rivals
 from kumi.testing.strategies import World, worlds
 
-from . import rest
+from . import rest, rivalry
 
 UNREST = (138, 205, 474, 1132, 2178, 2756)
 """trees in which it took long to come to rest, or never did"""
@@ -399,9 +399,9 @@ def test_nothing_waits_that_fits_after_others_have_ended(found: Rivals) -> None:
 
 
 def test_one_who_is_passed_does_not_keep_the_next_of_its_line_waiting() -> None:
-    state = rest.crowded(23, "kumi", Settings(fair=FairSharing()))
-    for now_ms in (100, 101):
-        for decision in cycle.decide(state, now_ms):
-            rest.carry_out(state, decision, now_ms)
-    admitted = {d.workload for d in cycle.decide(state, 102) if isinstance(d, Admit)}
-    assert {"ns/w7", "ns/w9"} <= admitted
+    state = rivalry.state_of(rivalry.pool("q", 4), rivalry.running("ends", "q", 3), rivalry.running("stays", "q", 1))
+    for number, cpu in enumerate((4, 2, 2, 1)):
+        state.apply(Put(rivalry.job(f"w{number}", "q", cpu, priority=9 - number)))
+    assert not [d for d in cycle.decide(state, 0) if isinstance(d, Admit)]
+    state.apply(Put(replace(state.workloads["ns/ends"], finished=True)))
+    assert [d.workload for d in cycle.decide(state, 1) if isinstance(d, Admit)] == ["ns/w1", "ns/w3"]

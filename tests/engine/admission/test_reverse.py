@@ -52,6 +52,12 @@ def test_one_who_could_not_come_back_goes(theirs: Preemption) -> None:
     assert evicted(rivals(theirs=theirs)) == ["ns/older"]
 
 
+def test_one_who_would_come_back_at_the_cost_of_its_own_queue_goes() -> None:
+    state = rivals(theirs=replace(OLDER_FIRST, reclaim=Evictable.LOWER_PRIORITY))
+    state.apply(Put(pool("lender", 1)))
+    assert evicted(state) == ["ns/older"]
+
+
 def test_who_takes_back_what_is_its_own_is_not_asked() -> None:
     assert evicted(rivals(asks=2)) == ["ns/older"]
 

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from kumi.engine.model import Pod
 from kumi.engine.placement.conf import Option
 from kumi.engine.placement.framework import Framework, by_number
+from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.hooks import Vote
+from kumi.engine.placement.tasks import Status
 from kumi.engine.reasons import Code, Reason
 from kumi.testing.builders import node, pod
 from kumi.testing.gangs import Scene, conf, gang, line, option, task
@@ -89,6 +91,34 @@ def scenes(draw: st.DrawFn) -> Scene:
             made = task(f"{name}-{number}-{draw(st.integers(0, 1))}", name, cpu=draw(st.integers(0, 2)), node=where)
             scene.put(replace(made, member=replace(made.member, priority=draw(st.sampled_from([None, 3])))))
     return scene
+
+
+@given(scenes(), st.lists(st.sampled_from(("gang", "priority", "task-topology")), unique=True), st.data())
+def test_tasks_stand_in_line_as_a_heap_gives_them(scene: Scene, plugins: list[str], data: st.DataObject) -> None:
+    made = [
+        replace(task(f"{name}{tail}", "a", created_ms=data.draw(st.integers(0, 1))), uid=f"u{number}")
+        for number, (name, tail) in enumerate(
+            data.draw(
+                st.lists(st.tuples(st.sampled_from(["x", "x-y", "z-z"]), st.sampled_from(["", "-1", "-02", "-b"])))
+            )
+        )
+    ]
+    at = scene.open(*plugins)
+    line, heap = at.in_line(made), Heap(at.task_less, made)
+    assert [line.pop() for _ in range(len(line))] == [heap.pop() for _ in range(len(heap))]
+
+
+@given(scenes(), st.lists(st.sampled_from(ALL), unique=True))
+def test_keys_order_gangs_as_comparing_them_plug_in_by_plug_in_does(scene: Scene, plugins: list[str]) -> None:
+    at, plain = scene.open(*plugins), scene.open(*plugins)
+    plain._job_keys = None
+    jobs = list(at.jobs())
+    for job in jobs:
+        for uid in list(job.by_status.get(Status.PENDING, ())):
+            assert [at.job_compare(a, b) for a in jobs for b in jobs] == [
+                plain.job_compare(a, b) for a in jobs for b in jobs
+            ]
+            at.tasks.move(uid, Status.ALLOCATED, "n1")
 
 
 def is_total(items: Sequence[Any], compare: Callable[[Any, Any], int]) -> None:

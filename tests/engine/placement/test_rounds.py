@@ -8,10 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumi.engine.gangs import Phase
+from kumi.engine.placement import rounds
+from kumi.engine.placement.plugins.registry import PLUGINS
 from kumi.engine.placement.tasks import READY, Status
 from kumi.testing.builders import node
 from kumi.testing.diagram import _plain
-from kumi.testing.gangs import Scene, Tier, gang, line, task
+from kumi.testing.gangs import Scene, Tier, conf, gang, line, task
 
 USUAL: tuple[Tier, ...] = (("priority", "gang", "conformance"), ("overcommit", "drf", "predicates", "proportion"))
 ACTIONS = "enqueue allocate backfill preempt reclaim shuffle"
@@ -87,3 +89,20 @@ def test_places_that_are_given_and_not_committed_are_promised() -> None:
     assert done.outcome.binds == []
     assert done.promised == {"a-0": "n", "a-1": "n"}
     assert [done.status[uid] for uid in ("a-0", "a-1")] == [Status.ALLOCATED, Status.PIPELINED]
+
+
+@given(scenes(), st.sets(st.sampled_from("abcd")))
+@settings(max_examples=40)
+def test_what_is_said_of_some_is_what_is_said_of_them_among_all(scene: Scene, names: set[str]) -> None:
+    said = conf(*USUAL, actions=tuple(ACTIONS.split()))
+    every = rounds.run(scene.around, said, PLUGINS)
+    for key in list(scene.state.tasks.touched):
+        scene.state.journal.drop(scene.state.tasks.touched, key)
+    touched = {f"ns/{name}" for name in names}
+    some = rounds.run(scene.around, said, PLUGINS, touched=touched)
+    assert some.outcome == every.outcome
+    assert some.promised == every.promised
+    assert some.phases == {key: phase for key, phase in every.phases.items() if key in some.phases}
+    assert some.reasons == {key: why for key, why in every.reasons.items() if key in some.phases}
+    moved = {scene.pod(uid).member.group for uid, _ in (*every.outcome.binds, *every.outcome.evictions)}
+    assert set(some.phases) >= touched | moved

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumi.engine.gangs import DisruptionBudget, Member, NamespaceQuota, PodGroup, PriorityClass, Queue
+from kumi.engine.gangs import DisruptionBudget, Member, NamespaceQuota, Phase, PodGroup, PriorityClass, Queue
 from kumi.engine.journal import Journal
 from kumi.engine.model import Pod
 from kumi.engine.placement.tasks import (
     COUNTED,
     HOLDING,
+    OUTSIDE,
     Job,
     Status,
     Tasks,
@@ -47,9 +48,16 @@ def steps(draw: st.DrawFn) -> list[tuple[object, ...]]:
     put = st.tuples(st.just("put"), pods, st.sampled_from(NODES))
     gone = st.tuples(st.just("gone"), st.integers(0, 4))
     move = st.tuples(st.just("move"), st.integers(0, 4), st.sampled_from(list(Status)), st.sampled_from(NODES))
-    group = st.tuples(st.just("group"), st.sampled_from(GROUPS), st.sampled_from(QUEUES))
+    group = st.tuples(
+        st.just("group"),
+        st.sampled_from(GROUPS),
+        st.sampled_from(QUEUES),
+        st.sampled_from(["", "high"]),
+        st.sampled_from(Phase),
+    )
+    run = st.tuples(st.just("run"), st.sampled_from(GROUPS), st.sampled_from(list(Status)), st.sampled_from(NODES[1:]))
     ungroup = st.tuples(st.just("ungroup"), st.sampled_from(GROUPS))
-    one = st.one_of(put, put, move, move, group, gone, ungroup)
+    one = st.one_of(put, put, move, move, run, group, gone, ungroup)
     return draw(st.lists(one, max_size=14))
 
 
@@ -62,10 +70,25 @@ def follow(tasks: Tasks, many: list[tuple[object, ...]]) -> None:
                 tasks.remove_pod(f"p{number}")
             case ("move", int() as number, Status() as status, str() as node) if f"p{number}" in tasks.pods:
                 tasks.move(f"p{number}", status, node)
-            case ("group", str() as name, str() as queue):
-                tasks.put(gang(name, queue))
+            case ("group", str() as name, str() as queue, str() as said, Phase() as phase):
+                tasks.put(gang(name, queue, priority_class=said, phase=phase))
+            case ("run", str() as name, Status() as status, str() as node) if f"ns/{name}" in tasks.jobs:
+                run = next(iter(alike(tasks, tasks.jobs[f"ns/{name}"])), [])
+                if run and any(one.uid in tasks.node for one in run):
+                    tasks.turn_run(run, status)
+                elif run:
+                    tasks.seat_run(run, status, [NODES[1 + at % 2] if at else node for at in range(len(run))])
             case ("ungroup", str() as name):
                 tasks.remove(PodGroup, f"ns/{name}")
+
+
+def alike(tasks: Tasks, job: Job) -> list[list[Pod]]:
+    """Tasks of one role, shape and status."""
+    found: dict[tuple[object, ...], list[Pod]] = {}
+    for uid in sorted(job.tasks):
+        one = tasks.pods[uid]
+        found.setdefault((one.member.role, one.shape, tasks.status[uid], one.member.priority), []).append(one)
+    return list(found.values())
 
 
 def recounted(tasks: Tasks, job: Job, statuses: tuple[Status, ...]) -> dict[str, int]:
@@ -101,6 +124,16 @@ def check(tasks: Tasks) -> None:
     for queue in QUEUES:
         assert tasks.allocated.get(queue, {}) == dict(by_queue.get(queue, {}))
         assert tasks.asked.get(queue, {}) == dict(waiting.get(queue, {}))
+    ranks: dict[tuple[str, str, int], Counter[str]] = {}
+    for uid, node in tasks.node.items():
+        group = tasks.jobs[tasks.pods[uid].member.group].group
+        place = (group.queue, group.priority_class) if group is not None else ("", "")
+        rank = (*place, task_priority(tasks.pods[uid].member))
+        ranks.setdefault(rank, Counter())[node] += 1
+    assert tasks.ranks == ranks
+    outside = {job.key for job in tasks.jobs.values() if job.group is not None and job.group.phase in OUTSIDE}
+    assert set(tasks.outside) == outside
+    assert set(tasks.waiting) == {job.key for job in tasks.jobs.values() if job.by_status.get(Status.PENDING)}
     seats = {(node, uid) for node, uids in tasks.on_node.items() for uid in uids}
     assert seats == {(node, uid) for uid, node in tasks.node.items()}
 
@@ -209,3 +242,35 @@ def test_a_pod_that_leaves_its_gang_takes_its_sums_along() -> None:
     assert list(tasks.jobs) == ["ns/b"]
     tasks.put_pod(pod("ns/p", uid="p"), "")
     assert tasks.jobs == {}
+
+
+@given(steps(), st.sampled_from(list(Status)), st.sampled_from(NODES[1:]))
+def test_a_run_is_moved_as_its_tasks_would_be_one_by_one(
+    before: list[tuple[object, ...]], status: Status, node: str
+) -> None:
+    at_once, singly = Tasks(Journal()), Tasks(Journal())
+    for tasks in (at_once, singly):
+        follow(tasks, before)
+    for job in list(at_once.jobs.values()):
+        for run in alike(at_once, job):
+            if any(one.uid in at_once.node for one in run):
+                at_once.turn_run(run, status)
+                for one in run:
+                    singly.move(one.uid, status, singly.node.get(one.uid, ""))
+            else:
+                at_once.seat_run(run, status, [node] * len(run))
+                for one in run:
+                    singly.move(one.uid, status, node)
+    check(at_once)
+    assert at_once.status == singly.status
+    assert at_once.node == singly.node
+
+
+def test_a_phase_that_is_set_lets_in() -> None:
+    tasks = Tasks(Journal())
+    tasks.put(gang("a"))
+    assert list(tasks.outside) == ["ns/a"]
+    tasks.set_phase(tasks.jobs["ns/a"], Phase.INQUEUE)
+    assert tasks.outside == {}
+    tasks.set_phase(tasks.jobs["ns/a"], Phase.PENDING)
+    assert list(tasks.outside) == ["ns/a"]

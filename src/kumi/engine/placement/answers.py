@@ -104,7 +104,7 @@ class Answers:
     def _set_phase(self, said: GangPhase) -> None:
         job = self._tasks.jobs.get(said.group)
         if job is not None and job.group is not None and job.group.phase is not said.phase:
-            self._journal.swap(job, "group", replace(job.group, phase=said.phase))
+            self._tasks.set_phase(job, said.phase)
 
     # pods
 

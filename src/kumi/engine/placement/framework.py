@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cmp_to_key
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ from kumi.engine.placement.surroundings import Surroundings
 from kumi.engine.placement.tasks import Job, Tasks
 from kumi.engine.reasons import Reason
 
+T = TypeVar("T")
+
 
 class Framework:
     """One session on the tables of the state. `plugins`: the classes by name; a name that isn't there has no say. `agree`:
@@ -45,6 +47,8 @@ class Framework:
         self, around: Surroundings, conf: Conf, plugins: dict[str, Configured], agree: Agree = starting_anew
     ) -> None:
         self._agree = agree
+        self._shared: dict[str, Any] = {}
+        self._waited = tuple(around.tasks.waiting)
         self.around = around
         self.conf = conf
         self._tiers: list[list[tuple[Option, Any]]] = []
@@ -111,12 +115,20 @@ class Framework:
         """What takes trials back."""
         return self.around.journal
 
-    def seen(self, line: int) -> Ints:
-        """What the pods of each row ask for of a resource, as rules see it."""
+    def seen(self, line: int, rows: Any = slice(None)) -> Ints:
+        """What the pods of each of the rows ask for of a resource, as rules see it."""
         if self._at_open is None:
-            return self.nodes.seen(line)
+            return self.nodes.seen(line, rows)
         known = line < self._at_open.shape[0]
-        return self._at_open[line] if known else np.zeros(self._at_open.shape[1], dtype=np.int64)
+        seen: Ints = (self._at_open[line] if known else np.zeros(self._at_open.shape[1], dtype=np.int64))[rows]
+        return seen
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What plug-ins have in common, made by the first of them that asks for it."""
+        if name not in self._shared:
+            self._shared[name] = make()
+        made: T = self._shared[name]
+        return made
 
     def queue_of(self, job: Job) -> Queue | None:
         """The gang's queue, if it is there."""
@@ -138,10 +150,27 @@ class Framework:
 
     def jobs(self) -> Iterator[Job]:
         """The gangs that count: their PodGroup and its queue are there, and no Workload was admitted for them; by key."""
-        for key in sorted(self.tasks.jobs):
-            job = self.tasks.jobs[key]
-            if self.takes_part(job):
+        return self.those(self.tasks.jobs)
+
+    def unplaced(self) -> Iterator[Job]:
+        """Those of them of which tasks waited when the session was opened, by key; of others none does as long as it lasts."""
+        return self.those(self._waited)
+
+    def outside(self) -> Iterator[Job]:
+        """Those of them that aren't let in, by key."""
+        return self.those(self.tasks.outside)
+
+    def those(self, keys: Iterable[str]) -> Iterator[Job]:
+        """Those of them with one of these keys, by key."""
+        for key in sorted(keys):
+            job = self.tasks.jobs.get(key)
+            if job is not None and self.takes_part(job):
                 yield job
+
+    def has_any(self, keys: Iterable[str]) -> bool:
+        """Is there one of them with one of these keys?"""
+        jobs = self.tasks.jobs
+        return any(key in jobs and self.takes_part(jobs[key]) for key in keys)
 
     def takes_part(self, job: Job) -> bool:
         """Does the gang count?"""
@@ -149,6 +178,9 @@ class Framework:
 
     def total(self) -> Amounts:
         """What the cluster has, by resource; int64 sums are exact up to 2^53 a node."""
+        return dict(self.once("total", self._total))
+
+    def _total(self) -> Amounts:
         nodes = self.nodes
         rows = nodes.by_name()
         sums = {}
@@ -243,11 +275,9 @@ class Framework:
         tails = [_tail(task.name) for task in found]
         if any(tail is None for tail in tails) and any(tail is not None for tail in tails):
             return Heap(self.task_less, found)  # numbers and creation don't make one order of these
-        turns = {
-            task.uid: (*(key(task) for key in self._task_keys), tail or 0, task.created_ms, task.uid)
-            for task, tail in zip(found, tails, strict=True)
-        }
-        return Line(sorted(found, key=lambda task: turns[task.uid]))
+        keys = [[key(task) for task in found] for key in self._task_keys]
+        rest = ([tail or 0 for tail in tails], [task.created_ms for task in found], [task.uid for task in found])
+        return Line([turn[-1] for turn in sorted(zip(*keys, *rest, found, strict=True))])
 
     def sorted_tasks(self, tasks: Sequence[Pod]) -> list[Pod]:
         """In their order."""
@@ -356,6 +386,21 @@ class Framework:
             if common := self._agree(ask(hook) for hook in tier):
                 return common
         return []
+
+    def preempts_from(self, preemptor: Job, priority: int) -> bool:
+        """Might it preempt another gang of that priority? Where all plug-ins have to agree on victims, a no is final for now."""
+        return self._might("preemptable", "preempts_from", preemptor, priority)
+
+    def reclaims_from(self, hook: str, queue: Queue) -> bool:
+        """Might the hook (reclaimable, evictable) let go tasks of the queue to others? The same."""
+        return self._might(hook, "reclaims_from", queue)
+
+    def _might(self, hook: str, name: str, *asked: Any) -> bool:
+        for tier in self._hooks[hook]:
+            says = [getattr(one.__self__, name) for one in tier if hasattr(one.__self__, name)]
+            if tier and all(say(*asked) for say in says):
+                return True
+        return False
 
     def victim_tasks(self, running: Sequence[Pod]) -> list[Pod]:
         """Who has to go whoever waits."""

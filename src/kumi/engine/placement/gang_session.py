@@ -29,7 +29,6 @@ from typing import TYPE_CHECKING
 from kumi.engine.decisions import Bind, Decision, EvictPod, GangPhase, Unplaced
 from kumi.engine.gangs import Phase
 from kumi.engine.placement import rounds, seating, ways
-from kumi.engine.placement.actions.enqueue import WAITING
 from kumi.engine.placement.phases import of_counts
 from kumi.engine.placement.plugins.registry import PLUGINS
 from kumi.engine.placement.rounds import Round
@@ -57,7 +56,7 @@ def decide(state: State, now_ms: int) -> list[Decision]:
     if answers.last is not None and _is_calm(state, now_ms):
         done = rounds.look(around, conf, plugins, answers.last, sorted(touched))
     else:
-        done = rounds.run(around, conf, plugins, ways.of(state.profile.name))
+        done = rounds.run(around, conf, plugins, ways.of(state.profile.name), touched)
     journal.swap(answers, "last", done)
     journal.swap(answers, "wake_ms", done.wake_ms)
     journal.swap(answers, "promised", done.promised)
@@ -105,7 +104,7 @@ def _is_calm(state: State, now_ms: int) -> bool:
         return False
     if answers.wake_ms is not None and answers.wake_ms <= now_ms:
         return False
-    return not any(job.group is not None and job.group.phase in WAITING for job in tasks.jobs.values())
+    return not tasks.outside
 
 
 def _is_due(state: State, now_ms: int) -> bool:

@@ -92,13 +92,11 @@ def also(fits: Fits, mask: Mask, said: Fit) -> Fits:
     """What nodes say that said `fits`, where the mask holds and they are asked something more, to which they say `said`."""
     if not mask.any():
         return fits
-    if said is Fit.UNSCHEDULABLE:
-        answer = np.where(mask & (fits == Fit.OK), said, fits)
-    else:
-        mended = np.where(fits == Fit.OK, said, np.where(fits == Fit.UNSCHEDULABLE, Fit.BEYOND, fits))
-        answer = np.where(mask, mended, fits)
-    made: Fits = answer.astype(np.int8)
-    return made
+    answer = fits.copy()
+    if said is not Fit.UNSCHEDULABLE:
+        answer[mask & (fits == Fit.UNSCHEDULABLE)] = Fit.BEYOND
+    answer[mask & (fits == Fit.OK)] = said
+    return answer
 
 
 class Vote(IntEnum):
@@ -262,6 +260,23 @@ class SeatedRun(Protocol):
 
     def seated_run(self, tasks: Sequence[Pod], rows: Sequence[int]) -> None:
         """Each is on its row's node, or promised it."""
+        ...
+
+
+class PreemptsFrom(Protocol):
+    """Whom a task may not evict anyway: of a plug-in that is preemptable, and names nobody where it says no."""
+
+    def preempts_from(self, preemptor: Job, priority: int) -> bool:
+        """Might it evict tasks of other gangs of that priority?"""
+        ...
+
+
+class ReclaimsFrom(Protocol):
+    """Which queues give nothing now: of a plug-in that is reclaimable or evictable, and names nobody of a queue to which it says
+    no. A no stays one as tasks are evicted."""
+
+    def reclaims_from(self, queue: Queue) -> bool:
+        """Might others get something of it?"""
         ...
 
 

@@ -160,9 +160,10 @@ class Nodes:
         self._mark(self.releasing, name, requests, pods)
         self._mark(self.evicted, name, requests, pods)
 
-    def seen(self, line: int) -> Ints:
-        """Of each row, what the pods ask for that rules see there: those that use it or are promised it, and aren't evicted."""
-        seen: Ints = self.used[line] + self.pipelined[line] - self.evicted[line]
+    def seen(self, line: int, rows: Any = slice(None)) -> Ints:
+        """Of each of the rows, what the pods ask for that rules see there: those that use it or are promised it, and aren't
+        evicted."""
+        seen: Ints = self.used[line][rows] + self.pipelined[line][rows] - self.evicted[line][rows]
         return seen
 
     def seen_later(self, line: int) -> Ints:
@@ -301,17 +302,17 @@ class Nodes:
         self.touched.clear()
 
     def is_in_motion(self) -> bool:
-        """Is anything on its way out, or promised?"""
-        return bool(self.releasing.any() or self.pipelined.any())
+        """Is anything on its way out, or promised? Whatever is counts as a pod as well."""
+        return bool(self.releasing[0].any() or self.pipelined[0].any())
 
     def _whole_pods(self, requests: Requests, mask: Mask, used: Callable[[int], Ints], rows: Any) -> Ints:
         """`used`: what is used of a line."""
         asked = self.asked(requests)
         if any(line == NOWHERE for line, _ in asked):
             return np.zeros(mask[rows].shape, dtype=np.int64)
-        fits: Ints = np.minimum.reduce(
-            [(self.allocatable[line, rows] - used(line)[rows]) // amount for line, amount in asked]
-        )
+        fits = np.full(mask[rows].shape, HAS_AT_MOST, dtype=np.int64)
+        for line, amount in asked:
+            np.minimum(fits, (self.allocatable[line][rows] - used(line)[rows]) // amount, out=fits)
         np.maximum(fits, 0, out=fits)
         fits *= mask[rows]
         return fits

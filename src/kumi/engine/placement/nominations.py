@@ -10,9 +10,11 @@ Source     Kubernetes: status.nominatedNodeName. There only pods of no higher pr
 
 from __future__ import annotations
 
+import numpy as np
+
 from kumi.engine.journal import Journal
 from kumi.engine.model import Pod
-from kumi.engine.placement.nodes import NOWHERE, Nodes
+from kumi.engine.placement.nodes import NOWHERE, Mask, Nodes
 from kumi.engine.pods import waits
 
 
@@ -47,9 +49,9 @@ class Nominations:
         """Those on whose node something happened since this was last asked, in the order of their uids: it gained room, or is
         something else, or has less than was promised."""
         nodes = self._nodes
-        over = (
-            (nodes.used - nodes.releasing + nodes.pipelined > nodes.allocatable).any(axis=0) if self.node_of else None
-        )
+        over: Mask | None = None
+        if self.node_of:
+            over = np.any(nodes.used - nodes.releasing + nodes.pipelined > nodes.allocatable, axis=0)
         found = []
         for uid, name in sorted(self.node_of.items()):
             row = nodes.row_by_name[name]

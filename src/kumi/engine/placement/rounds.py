@@ -31,9 +31,10 @@ OPEN = (Status.ALLOCATED, Status.PIPELINED)
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What a session led to. `status` and `node` of every task at its end, also of what was not committed. `reasons`: why gangs,
-    or tasks of theirs, aren't placed. `promised`: tasks of gangs that wait for the rest of their places, and the nodes of the
-    places that they have. `wake_ms`: when it would end otherwise although nothing came, None: not by itself."""
+    """What a session led to. `status` and `node` of every task at its end, also of what was not committed, where all gangs were
+    asked for. `reasons`: why gangs, or tasks of theirs, aren't placed. `promised`: tasks of gangs that wait for the rest of
+    their places, and the nodes of the places that they have. `wake_ms`: when it would end otherwise although nothing came, None:
+    not by itself."""
 
     outcome: Outcome
     phases: dict[str, Phase]
@@ -46,18 +47,27 @@ class Round:
     """the plug-ins that have a say in phases"""
 
 
-def run(around: Surroundings, conf: Conf, plugins: dict[str, Configured], ways: Ways = VOLCANO) -> Round:
-    """One session. The tables are left as they were."""
-    outcome = Outcome()
+def run(
+    around: Surroundings,
+    conf: Conf,
+    plugins: dict[str, Configured],
+    ways: Ways = VOLCANO,
+    touched: Iterable[str] | None = None,
+) -> Round:
+    """One session. The tables are left as they were. `touched`: gangs that something happened to since the last one; what is said
+    is of these, of those that wait, and of those that something happens to now. None: of all."""
+    outcome, waiting = Outcome(), (*around.tasks.waiting, *around.tasks.outside)
     with around.journal.trial():
         framework = Framework(around, conf, plugins, ways.agree)
         for name in conf.actions:
             ways.actions[name](framework, outcome)
-        phases = {job.key: phase_of(framework, job) for job in framework.jobs()}
         tasks = around.tasks
-        reasons = {job.key: said for job in framework.jobs() if (said := why(framework, outcome, job))}
-        promised = {uid: tasks.node[uid] for job in framework.jobs() for s in OPEN for uid in job.by_status.get(s, ())}
-        end = (dict(tasks.status), dict(tasks.node))
+        keys = tasks.jobs if touched is None else dict.fromkeys((*touched, *tasks.touched, *waiting))
+        jobs = list(framework.those(keys))
+        phases = {job.key: phase_of(framework, job) for job in jobs}
+        reasons = {job.key: said for job in jobs if (said := why(framework, outcome, job))}
+        promised = {uid: tasks.node[uid] for job in jobs for s in OPEN for uid in job.by_status.get(s, ())}
+        end = (dict(tasks.status), dict(tasks.node)) if touched is None else ({}, {})
         return Round(outcome, phases, *end, reasons, promised, framework.wake_ms(), framework.judges())
 
 

@@ -43,7 +43,7 @@ def assume(state: State, binds: Sequence[Bind]) -> None:
 
 
 def _likeness(pod: Pod) -> tuple[object, ...]:
-    return (pod.member.group, pod.member.role, id(pod.shape), pod.labels, pod.priority)
+    return (pod.member.group, pod.member.role, id(pod.shape), pod.labels, pod.priority, pod.member.priority)
 
 
 def _seat(state: State, pods: list[Pod], names: list[str]) -> None:

@@ -69,7 +69,7 @@ class Statement:
         return undone
 
     def place_run(self, tasks: Sequence[Pod], rows: Sequence[int], status: Status) -> None:
-        """Tasks that wait, of one gang, role and shape, each on its row."""
+        """Tasks that wait, of one gang, role, shape and priority, each on its row."""
         framework, nodes = self._framework, self._framework.nodes
         names, at = nodes.name_by_row(), Counter(rows)
         there, counts = np.array(list(at)), np.array(list(at.values()))
@@ -144,7 +144,9 @@ class Statement:
         tasks = self._framework.tasks
         self._outcome.evictions += self._evicted
         pods = [tasks.pods[uid] for uid in self._allocated if tasks.status[uid] is Status.ALLOCATED]
-        for _, run in groupby(pods, key=lambda pod: (pod.member.group, pod.member.role, id(pod.shape))):
+        for _, run in groupby(
+            pods, key=lambda pod: (pod.member.group, pod.member.role, id(pod.shape), pod.member.priority)
+        ):
             alike = list(run)
             tasks.turn_run(alike, Status.BINDING)
             self._outcome.binds += [(pod.uid, tasks.node[pod.uid]) for pod in alike]

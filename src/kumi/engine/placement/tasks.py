@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import IntEnum
 from itertools import count
 from typing import TypeAlias
@@ -27,6 +28,7 @@ from kumi.engine.gangs import (
     Listed,
     Member,
     NamespaceQuota,
+    Phase,
     PodGroup,
     PriorityClass,
     Queue,
@@ -56,8 +58,10 @@ READY = (*HOLDING, Status.SUCCEEDED)
 Kept: TypeAlias = Queue | PodGroup | PriorityClass | DisruptionBudget | NamespaceQuota
 """what placement is told of, besides nodes and pods"""
 KEPT: tuple[type, ...] = (Queue, PodGroup, PriorityClass, DisruptionBudget, NamespaceQuota)
-Rank: TypeAlias = tuple[str, int]
-"""the priority class of a task's gang ("" none), and the task's own priority"""
+OUTSIDE = (Phase.NEW, Phase.PENDING)
+"""the phases of gangs that aren't let in"""
+Rank: TypeAlias = tuple[str, str, int]
+"""the queue and the priority class of a task's gang ("" none), and the task's own priority"""
 COUNTED = (*HOLDING, Status.PIPELINED)
 """whose requests count as allocated to their gang and queue"""
 
@@ -128,6 +132,8 @@ class Tasks:
         """pod group -> its pods that a Workload has had admitted: they are no tasks, and it is past the queues"""
         self.waiting: dict[str, None] = {}
         """gangs with pending tasks"""
+        self.outside: dict[str, None] = {}
+        """gangs that aren't let in"""
         self.touched: dict[str, None] = {}
         """gangs of which something changed since somebody emptied this"""
         self._group_of: dict[str, str] = {}
@@ -180,12 +186,16 @@ class Tasks:
         """It may have gone to another queue."""
         job = self._job(group.key)
         before = job.group.queue if job.group is not None else None
-        self._rank_all(job, -1)
+        anew = _place_of(group) != _place_of(job.group)
+        if anew:
+            self._rank_all(job, -1)
         if before != group.queue:
             self._enter(job, before, -1)
             self._enter(job, group.queue, 1)
         self._journal.swap(job, "group", group)
-        self._rank_all(job, 1)
+        self._let_in(job.key, group.phase)
+        if anew:
+            self._rank_all(job, 1)
         self.touch(group.key)
 
     def touch(self, key: str) -> None:
@@ -197,12 +207,25 @@ class Tasks:
         for key in self.of_queue.get(queue, ()):
             self.touch(key)
 
+    def set_phase(self, job: Job, phase: Phase) -> None:
+        """Of a gang whose PodGroup is there."""
+        assert job.group is not None
+        self._journal.swap(job, "group", replace(job.group, phase=phase))
+        self._let_in(job.key, phase)
+
+    def _let_in(self, key: str, phase: Phase) -> None:
+        if phase in OUTSIDE:
+            self._journal.put(self.outside, key, None)
+        else:
+            self._journal.drop(self.outside, key)
+
     def _remove_group(self, key: str) -> None:
         job = self.jobs.get(key)
         if job is None or job.group is None:
             return
         self._enter(job, job.group.queue, -1)
         self._rank_all(job, -1)
+        self._journal.drop(self.outside, key)
         self._journal.swap(job, "group", None)
         self._rank_all(job, 1)
         self._tidy(job)
@@ -257,7 +280,7 @@ class Tasks:
         self._set(uid, status, node)
 
     def turn_run(self, pods: Sequence[Pod], status: Status) -> None:
-        """These tasks, of one gang, role, shape and status, are so now, and stay where they are."""
+        """These tasks, of one gang, role, shape, priority and status, are so now, and stay where they are."""
         before = self.status[pods[0].uid]
         if before is not status:
             self._count(self.jobs[pods[0].member.group], pods, before, status)
@@ -268,8 +291,8 @@ class Tasks:
         self.turn_run(pods, status)
         seats = {pod.uid: node for pod, node in zip(pods, nodes, strict=True)}
         self._journal.put_many(self.node, seats)
-        for node, more in Counter(nodes).items():
-            self._rank(pods[0], node, more)
+        ranked = self._ranked(pods[0])
+        self._journal.put_many(ranked, {node: ranked.get(node, 0) + more for node, more in Counter(nodes).items()})
         for uid, node in seats.items():
             if node not in self.on_node:
                 self._journal.put(self.on_node, node, {})
@@ -339,17 +362,23 @@ class Tasks:
 
     def _rank(self, pod: Pod, node: str, more: int) -> None:
         """So many more tasks like this one are on the node (negative: fewer)."""
-        group = self.jobs[pod.member.group].group
-        rank = (group.priority_class if group is not None else "", task_priority(pod.member))
-        if rank not in self.ranks:
-            self._journal.put(self.ranks, rank, {})
-        nodes = self.ranks[rank]
+        nodes = self._ranked(pod)
         if left := nodes.get(node, 0) + more:
             self._journal.put(nodes, node, left)
             return
         self._journal.drop(nodes, node)
         if not nodes:
-            self._journal.drop(self.ranks, rank)
+            self._journal.drop(self.ranks, self._rank_of(pod))
+
+    def _rank_of(self, pod: Pod) -> Rank:
+        return (*_place_of(self.jobs[pod.member.group].group), task_priority(pod.member))
+
+    def _ranked(self, pod: Pod) -> dict[str, int]:
+        """How many tasks of the rank of this one are on each node."""
+        rank = self._rank_of(pod)
+        if rank not in self.ranks:
+            self._journal.put(self.ranks, rank, {})
+        return self.ranks[rank]
 
     def _rank_all(self, job: Job, more: int) -> None:
         for uid in job.tasks:
@@ -424,6 +453,10 @@ class Tasks:
                 self._journal.put(sums, resource, left)
             else:
                 self._journal.drop(sums, resource)
+
+
+def _place_of(group: PodGroup | None) -> tuple[str, str]:
+    return (group.queue, group.priority_class) if group is not None else ("", "")
 
 
 def _counted_as(pod: Pod) -> tuple[object, ...]:

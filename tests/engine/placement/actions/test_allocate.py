@@ -10,13 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumi.engine.gangs import Phase, PodGroup
+from kumi.engine.placement.actions import allocate
 from kumi.engine.placement.actions.allocate import can_go_on
+from kumi.engine.placement.heap import Line
 from kumi.engine.placement.rounds import Round
 from kumi.engine.placement.tasks import READY, Status
-from kumi.testing.builders import node
+from kumi.testing.builders import node, shape
 from kumi.testing.gangs import Scene, gang, line, option, task
 
 USUAL = ("priority", "gang", "predicates", "proportion")
+
+
+SHAPES = [shape(cpu=cpu) for cpu in range(3)]
+"""as one object each: that is how equal ones are told"""
 
 
 def ready(name: str, queue: str = "q", **fields: Any) -> PodGroup:
@@ -151,3 +157,31 @@ def test_when_a_gang_may_do_without(
     scene.put(*(task(f"a-x-{n}", "a", cpu=1, role=role) for n, role in enumerate("wwv")))
     assert can_go_on(scene.job("a"), dict.fromkeys(failed)) is goes_on
     assert scene.job("a").count(*READY) == 0
+
+
+@st.composite
+def mixed(draw: st.DrawFn) -> Scene:
+    """Gangs of tasks of few shapes and roles, in queues that may not have all that they ask for."""
+    made = Scene(line("q", capability={"cpu": draw(st.integers(1, 6)), "pods": 20}), line("r"))
+    made.put(*(node(f"n{n}", cpu=draw(st.integers(1, 4)), memory="8Gi", pods=9) for n in range(3)))
+    for age, name in enumerate(draw(st.permutations("abc"))):
+        size = draw(st.integers(1, 5))
+        least_of = draw(st.sampled_from([(), (("w", 1),), (("w", 1), ("v", 1))]))
+        least = draw(st.integers(0, size))
+        made.put(ready(name, draw(st.sampled_from("qr")), least=least, least_of=least_of, created_ms=age))
+        for number in range(size):
+            role, cpu = draw(st.sampled_from(["w", "w", "w", "v"])), draw(st.sampled_from([1, 1, 1, 2, 0]))
+            made.put(replace(task(f"{name}-x-{number}", name, role=role), shape=SHAPES[cpu]))
+    if draw(st.booleans()):
+        made.put(task("run", "c", cpu=1, node="n0", terminating=True))
+    return made
+
+
+@given(mixed())
+@settings(max_examples=120)
+def test_a_run_at_once_leads_to_what_its_tasks_one_by_one_lead_to(made: Scene) -> None:
+    at_once = made.run("allocate backfill", *USUAL, "nodeorder", "binpack")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Line, "next_like", lambda self, like, most: [])
+        patch.setattr(allocate, "_run", lambda framework, job, tasks: 1)
+        assert made.run("allocate backfill", *USUAL, "nodeorder", "binpack") == at_once

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kumi.engine.gangs import Phase, PriorityClass
+from kumi.engine.gangs import Phase
 from kumi.engine.placement import rounds
+from kumi.engine.placement.actions import preempt_least
+from kumi.engine.placement.actions.attempt import NOTHING
+from kumi.engine.placement.actions.victims import mendable
 from kumi.engine.placement.tasks import Status
 from kumi.testing.builders import node
 from kumi.testing.gangs import Scene, gang, line, option, task
 
-from .least import evicted, run
+from .least import CLASSES, crowds, evicted, run
 
-CLASSES = [PriorityClass(f"p{n}", n) for n in (1, 5, 9)]
 STARVING = option("gang", without=("enableJobStarving",))
 
 
@@ -100,3 +103,15 @@ def test_plugins_that_let_go_so_and_so_many_mean_the_same_ones() -> None:
         gang("h", least=2, priority_class="p9", phase=Phase.INQUEUE), *(task(f"h-{n}", "h", cpu=1) for n in range(2))
     )
     assert evicted(served(made)) == ["l-1", "l-2"]
+
+
+@given(crowds())
+@settings(max_examples=80, deadline=None)
+def test_nodes_that_could_not_be_cheaper_need_not_be_looked_at(made: Scene) -> None:
+    lazily = served(made)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            preempt_least, "least_costs", lambda framework, among: dict.fromkeys(framework.nodes.row_by_name, NOTHING)
+        )
+        patch.setattr(preempt_least, "large_enough", mendable)
+        assert served(made) == lazily

@@ -5,11 +5,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumi.engine.gangs import Phase
+from kumi.engine.placement.actions import gang_least, preempt_least
+from kumi.engine.placement.actions.victims import mendable
+from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.tasks import Status
 from kumi.testing.builders import node
-from kumi.testing.gangs import Scene, gang, line, task
+from kumi.testing.gangs import Scene, gang, line, option, task
 
-from .least import evicted, run
+from .least import crowds, evicted, run
 
 PLUGINS = ("gang", "proportion")
 
@@ -66,3 +69,17 @@ def test_a_queue_takes_back_no_more_than_it_deserves_also_where_it_may_have_more
     assert evicted(run(made, "reclaim", "gang", "capacity")) == []
     made.put(line("b", deserved={"cpu": 2}))
     assert len(evicted(run(made, "reclaim", "gang", "capacity"))) == 2
+
+
+@given(crowds(), st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_whoever_gives_nothing_for_sure_need_not_be_asked(made: Scene, whole: bool) -> None:
+    actions = "preempt gangpreempt reclaim gangreclaim" if whole else "reclaim preempt"
+    plugins = ("priority", option("gang", without=("enableJobStarving",)), "proportion", "bundle-shares", "predicates")
+    quickly = run(made, actions, plugins)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Framework, "_might", lambda self, hook, name, *asked: True)
+        patch.setattr(gang_least, "_is_anybody", lambda framework, evictor, job: True)
+        patch.setattr(gang_least, "_could", lambda framework, job, tasks: True)
+        patch.setattr(preempt_least, "large_enough", mendable)
+        assert run(made, actions, plugins) == quickly

@@ -29,7 +29,7 @@ def hall(least: int, count: int, *cpus: int) -> Scene:
 def attempt(made: Scene, **said: object) -> tuple[bool, list[str], Framework]:
     at, outcome = made.open("gang"), Outcome()
     candidates = [made.pod(uid) for uid in sorted(made.job("v").tasks)]
-    done = make_room(at, outcome, evictor(**said), made.job("p"), candidates)
+    done = make_room(at, outcome, evictor(**said), made.job("p"), lambda: candidates)
     return done, [uid for uid, _ in outcome.evictions], at
 
 

@@ -293,3 +293,34 @@ def test_what_nodes_are_stays_so_whoever_is_on_them() -> None:
     assert not Predicates().mask(nodes, one).any()
     assert Predicates().standing(nodes, one)[nodes.by_name()].tolist() == [True, False]
     assert not Predicates().standing(nodes, pod("ns/p", shape=PodShape((), volume_claims=("ns/none",)))).any()
+
+
+@given(
+    st.lists(st.sampled_from(["n1", "n2"]), min_size=1, max_size=5),
+    st.sampled_from([None, Neighbours(apart=(zone("app", "a"),)), Neighbours(near=(here("app", "a"),))]),
+    st.booleans(),
+)
+def test_a_run_that_is_seated_is_there_as_its_tasks_one_by_one_would_be(
+    where: list[str], said: Neighbours | None, claims: bool
+) -> None:
+    asked = replace(shape(cpu=1), neighbours=said, volume_claims=("ns/claim",) if claims else ())
+    made = scene(*(node(name, {HOST: name, ZONE: "a"}, cpu=9) for name in ("n1", "n2")))
+    made.put(*(replace(task(f"t{n}", "g"), shape=asked, labels=(("app", "a"),)) for n in range(len(where))))
+    session, nodes = made.open("predicates"), made.state.nodes
+    tasks = [made.pod(f"t{n}") for n in range(len(where))]
+
+    def there() -> object:
+        kinds = {kind: dict(met.rows) for kind, met in nodes.residents._kinds.items()}
+        counters = [*nodes.residents._groups.values(), *nodes.residents._owned.values()]
+        return kinds, [c.counts.tolist() for c in counters], {k: dict(u) for k, u in nodes.volume_claims.users.items()}
+
+    before = there()
+    with nodes._journal.trial():
+        session.seated_run(tasks, [nodes.row_by_name[name] for name in where])
+        at_once = there()
+    assert there() == before
+    with nodes._journal.trial():
+        for one, name in zip(tasks, where, strict=True):
+            session.seated(one, name, 1)
+        assert there() == at_once
+    assert at_once != before

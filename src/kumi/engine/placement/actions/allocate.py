@@ -21,7 +21,7 @@ Not here      gangs that ask for closeness: they come with topology.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from kumi.engine.gangs import Phase
@@ -52,13 +52,12 @@ class _Turns:
 def run(framework: Framework, outcome: Outcome) -> None:
     """See the module."""
     turns = _Turns()
-    for job in framework.jobs():
+    if "enqueue" not in framework.conf.actions:
+        for job in framework.outside():
+            framework.tasks.set_phase(job, Phase.INQUEUE)
+    for job in framework.unplaced():
         assert job.group is not None
-        if job.group.phase in WAITING:
-            if "enqueue" in framework.conf.actions:
-                continue
-            framework.journal.swap(job, "group", replace(job.group, phase=Phase.INQUEUE))
-        if framework.job_valid(job) is None:
+        if job.group.phase not in WAITING and framework.job_valid(job) is None:
             turns.jobs.setdefault(job.group.queue, Heap(framework.job_less)).push(job)
     queues = Heap(framework.queue_less, (framework.tasks.queues[name] for name in turns.jobs))
     while len(queues):
@@ -165,7 +164,9 @@ def _run(framework: Framework, job: Job, tasks: Waiting) -> int:
 
 def _equal(framework: Framework, task: Pod, other: Pod) -> bool:
     """Is one place for the other one for this task?"""
-    return task.shape is other.shape and not task.member.nominated and framework.alike(task, other)
+    if task.shape is not other.shape or task.member.nominated or task.member.priority != other.member.priority:
+        return False
+    return framework.alike(task, other)
 
 
 def can_go_on(job: Job, failed: dict[str, None]) -> bool:

@@ -28,7 +28,7 @@ from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.hooks import Fit
 from kumi.engine.placement.statement import Outcome, Statement
-from kumi.engine.placement.tasks import READY, Job, Status, task_priority
+from kumi.engine.placement.tasks import READY, Job, Rank, Status, task_priority
 
 
 class Attempt:
@@ -154,16 +154,26 @@ def is_complete(framework: Framework, job: Job) -> bool:
 
 
 Cost: TypeAlias = tuple[tuple[int, int], int, int]
+NOTHING: Cost = ((-(2**62), 0), 0, -(2**62))
+"""less than any room costs"""
 
 
-def least_costs(framework: Framework) -> dict[str, Cost]:
-    """What no room costs less than, by node: one victim, of those there whom it matters least for."""
+def least_costs(framework: Framework, among: Callable[[Rank], bool]) -> dict[str, Cost]:
+    """What no room costs less than, by node: one victim, of those there of such ranks whom it matters least for. Nodes without
+    any are not in it."""
     tasks = framework.tasks
     least: dict[str, Cost] = {}
-    for matters, rank in sorted(((tasks.value(name), own), (name, own)) for name, own in tasks.ranks):
+    ranks = [rank for rank in tasks.ranks if among(rank)]
+    for matters, rank in sorted(((tasks.value(rank[1]), rank[2]), rank) for rank in ranks):
         for node in tasks.ranks[rank]:
             least.setdefault(node, (matters, 1, matters[0]))
     return least
+
+
+def costs_of_own(framework: Framework, job: Job) -> dict[str, Cost]:
+    """The same of the gang's own tasks, which say nothing of what they cost."""
+    node = framework.tasks.node
+    return dict.fromkeys((node[uid] for uid in job.tasks if uid in node), NOTHING)
 
 
 def cost_on(framework: Framework, task: Pod, name: str, victims: Sequence[Pod]) -> Cost | None:

@@ -32,8 +32,10 @@ def run(framework: Framework, outcome: Outcome) -> None:
 
 def _gangs(framework: Framework) -> list[Job]:
     by_queue: dict[str, Heap[Job]] = {}
-    for job in framework.jobs():
+    for job in framework.unplaced():
         assert job.group is not None
+        if not job.free and not job.by_status.get(Status.PIPELINED):
+            continue
         if job.group.phase not in WAITING and framework.job_valid(job) is None:
             by_queue.setdefault(job.group.queue, Heap(framework.job_less)).push(job)
     queues = Heap(framework.queue_less, (framework.tasks.queues[name] for name in by_queue))

@@ -10,24 +10,21 @@ Not here   gangs whose Workload was admitted: they are past the queues, and no s
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from kumi.engine.gangs import Phase
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.statement import Outcome
-from kumi.engine.placement.tasks import Job
+from kumi.engine.placement.tasks import OUTSIDE, Job
 
-WAITING = (Phase.NEW, Phase.PENDING)
+WAITING = OUTSIDE
 
 
 def run(framework: Framework, outcome: Outcome) -> None:
     """See the module."""
     waiting: dict[str, Heap[Job]] = {}
-    for job in framework.jobs():
+    for job in framework.outside():
         assert job.group is not None
-        if job.group.phase in WAITING:
-            waiting.setdefault(job.group.queue, Heap(framework.job_less)).push(job)
+        waiting.setdefault(job.group.queue, Heap(framework.job_less)).push(job)
     queues = Heap(framework.queue_less, (framework.tasks.queues[name] for name in waiting))
     while len(queues):
         queue = queues.pop()
@@ -44,4 +41,4 @@ def let_in(framework: Framework, job: Job) -> None:
     """The gang is Inqueue from now on."""
     assert job.group is not None
     framework.job_enqueued(job)
-    framework.journal.swap(job, "group", replace(job.group, phase=Phase.INQUEUE))
+    framework.tasks.set_phase(job, Phase.INQUEUE)

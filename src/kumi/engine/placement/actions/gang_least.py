@@ -15,18 +15,19 @@ Source     Kumi's own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from kumi.engine.model import Pod
+from kumi.engine.model import Pod, PodShape
 from kumi.engine.placement.actions import gangpreempt, gangreclaim
 from kumi.engine.placement.actions.attempt import Attempt
 from kumi.engine.placement.actions.bundles import Asks, bundles, total
 from kumi.engine.placement.actions.domains import domains
-from kumi.engine.placement.actions.whole_gang import Evictor, free, waiting
+from kumi.engine.placement.actions.victims import large_enough
+from kumi.engine.placement.actions.whole_gang import Candidates, Evictor, free, waiting
 from kumi.engine.placement.amounts import covers, plus
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.statement import Outcome
-from kumi.engine.placement.tasks import HOLDING, Job
+from kumi.engine.placement.tasks import HOLDING, READY, Job, Status
 
 Unit = list[Pod]
 """tasks that leave together"""
@@ -42,13 +43,17 @@ def reclaim(framework: Framework, outcome: Outcome) -> None:
     gangreclaim.each(framework, outcome, make_room)
 
 
-def make_room(framework: Framework, outcome: Outcome, evictor: Evictor, job: Job, candidates: Sequence[Pod]) -> bool:
+def make_room(framework: Framework, outcome: Outcome, evictor: Evictor, job: Job, wanted: Candidates) -> bool:
     """Did the gang get its minimum?"""
     tasks = waiting(framework, job)
-    if not tasks:
+    if not tasks or not _could(framework, job, tasks):
         return False
     asks = Asks(job, total(tasks), evictor.reclaims, evictor.before)
-    units = _units(framework, asks, evictor, candidates) if candidates else []
+
+    def units() -> list[Unit]:
+        candidates = wanted() if _is_anybody(framework, evictor, job) else ()
+        return _units(framework, asks, evictor, candidates) if candidates else []
+
     with framework.journal.trial() as trial:
         attempt = Attempt(framework, outcome, job)
         taken = _take(attempt, asks, tasks, units)
@@ -58,6 +63,30 @@ def make_room(framework: Framework, outcome: Outcome, evictor: Evictor, job: Job
         attempt.commit()
         trial.commit()
     return True
+
+
+def _could(framework: Framework, job: Job, tasks: Sequence[Pod]) -> bool:
+    """Would the gang have its minimum were each of its tasks alone on the best node for it?"""
+    assert job.group is not None
+    sizes: dict[PodShape, bool] = {}
+    have = job.count(*READY, Status.PIPELINED) + sum(job.free.values())
+    for task in tasks:
+        if task.shape not in sizes:
+            sizes[task.shape] = bool(large_enough(framework, task).size)
+        have += sizes[task.shape]
+    return have >= job.group.least
+
+
+def _is_anybody(framework: Framework, evictor: Evictor, job: Job) -> bool:
+    """Is there anybody whom the gang may take from, as far as queues and priorities tell?"""
+    tasks, mine = framework.tasks, framework.queue_of(job)
+    for name, said, _ in tasks.ranks:
+        queue = tasks.queues.get(name)
+        if queue is None or (queue is mine) is evictor.reclaims:
+            continue
+        if framework.reclaims_from("evictable", queue) if evictor.reclaims else tasks.value(said) < tasks.priority(job):
+            return True
+    return False
 
 
 def _units(framework: Framework, asks: Asks, evictor: Evictor, candidates: Sequence[Pod]) -> list[Unit]:
@@ -72,7 +101,7 @@ def _units(framework: Framework, asks: Asks, evictor: Evictor, candidates: Seque
     return units
 
 
-def _take(attempt: Attempt, asks: Asks, tasks: Sequence[Pod], units: Sequence[Unit]) -> list[Unit] | None:
+def _take(attempt: Attempt, asks: Asks, tasks: Sequence[Pod], units: Callable[[], list[Unit]]) -> list[Unit] | None:
     """The units with which the gang finds its minimum, in their order; None: not even with all."""
     framework = attempt.framework
     if attempt.fill(tasks):
@@ -80,7 +109,7 @@ def _take(attempt: Attempt, asks: Asks, tasks: Sequence[Pod], units: Sequence[Un
     room = free(framework, domains(framework, asks.job)[0])
     least = _least(tasks)
     taken: list[Unit] = []
-    for unit in units:
+    for unit in units():
         uids = {pod.uid for pod in unit}
         taken = [one for one in taken if one[0].uid not in uids]
         fresh = [pod for pod in unit if pod.uid not in attempt.gone]

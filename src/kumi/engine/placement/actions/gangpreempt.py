@@ -12,6 +12,8 @@ Not here   from other queues: gangreclaim.py; task by task: preempt.py.
 
 from __future__ import annotations
 
+from functools import partial
+
 from kumi.engine.model import Pod
 from kumi.engine.placement.actions.victims import EVICTABLE, is_preemptable, starving_by_queue
 from kumi.engine.placement.actions.whole_gang import Evictor, MakeRoom, make_room
@@ -38,7 +40,7 @@ def each(framework: Framework, outcome: Outcome, room: MakeRoom) -> None:
         while len(jobs):
             job = jobs.pop()
             if framework.job_starving(job):
-                room(framework, outcome, evictor, job, candidates(framework, job))
+                room(framework, outcome, evictor, job, partial(candidates, framework, job))
 
 
 def candidates(framework: Framework, preemptor: Job) -> list[Pod]:

@@ -13,6 +13,8 @@ Not here   within a queue: gangpreempt.py; task by task: reclaim.py.
 
 from __future__ import annotations
 
+from functools import partial
+
 from kumi.engine.model import Pod
 from kumi.engine.placement.actions.bundles import listed
 from kumi.engine.placement.actions.victims import is_preemptable, starving_by_queue
@@ -51,7 +53,7 @@ def _turn(framework: Framework, outcome: Outcome, room: MakeRoom, job: Job) -> N
         return framework.victim_queue_compare(a, b, job) if a is not None and b is not None and a is not b else 0
 
     evictor = Evictor.configured(framework.conf.of_action("gangreclaim"), before, reclaims=True)
-    room(framework, outcome, evictor, job, candidates(framework, job))
+    room(framework, outcome, evictor, job, partial(candidates, framework, job))
 
 
 def candidates(framework: Framework, reclaimer: Job) -> list[Pod]:

@@ -18,18 +18,19 @@ Source           Kumi's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from heapq import heapify, heappop, heappush
 
 from kumi.engine.gangs import Queue
 from kumi.engine.model import Pod
-from kumi.engine.placement.actions.attempt import Attempt, Cost, cost_on, is_complete, least_costs
+from kumi.engine.placement.actions.attempt import Attempt, Cost, cost_on, costs_of_own, is_complete, least_costs
 from kumi.engine.placement.actions.victims import (
     EVICTABLE,
     is_preemptable,
+    large_enough,
     may_evict,
-    mendable,
     on_node,
     pending,
     starving_by_queue,
@@ -38,16 +39,18 @@ from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.hooks import Fit
 from kumi.engine.placement.statement import Outcome
-from kumi.engine.placement.tasks import Job, best_effort
+from kumi.engine.placement.tasks import Job, Rank, best_effort
 
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """From whom tasks of a gang take. `whose`: is this one in question; `named`: whom of a node's the plug-ins let go."""
+    """From whom tasks of a gang take. `least`: the nodes where somebody may be in question, and what room can't cost less than
+    there; `whose`: is this one; `named`: whom of a node's the plug-ins let go."""
 
     framework: Framework
     outcome: Outcome
     job: Job
+    least: Callable[[], Mapping[str, Cost]]
     whose: Callable[[Pod], bool]
     named: Callable[[Pod, list[Pod]], list[Pod]]
     may: Callable[[Pod], bool]
@@ -70,7 +73,11 @@ def _takes(framework: Framework, outcome: Outcome, job: Job, queue: Queue, *, ow
     def whose(pod: Pod) -> bool:
         return (pod.member.group == job.key) is own and framework.queue_of(framework.job_of(pod)) is queue
 
-    return Takes(framework, outcome, job, whose, framework.preemptable, lambda task: may_evict(framework, task))
+    def among(rank: Rank) -> bool:
+        return rank[0] == queue.name and framework.preempts_from(job, framework.tasks.value(rank[1]))
+
+    least = partial(costs_of_own, framework, job) if own else partial(least_costs, framework, among)
+    return Takes(framework, outcome, job, least, whose, framework.preemptable, partial(may_evict, framework))
 
 
 def serve(takes: Takes) -> None:
@@ -121,8 +128,9 @@ def find(takes: Takes, attempt: Attempt, task: Pod) -> bool:
 def _by_cost(takes: Takes, task: Pod) -> Iterator[tuple[str, list[Pod]]]:
     """The nodes where evicting may make room, the cheapest first, and whom the plug-ins let go there. A node is looked at when
     none that is known is cheaper than this one could be at best."""
-    framework, names, least = takes.framework, takes.framework.nodes.name_by_row(), least_costs(takes.framework)
-    at_best = ((least[name], name) for row in mendable(framework, task).tolist() if (name := names[row]) in least)
+    framework, names = takes.framework, takes.framework.nodes.name_by_row()
+    least = takes.least()
+    at_best = ((least[name], name) for row in large_enough(framework, task).tolist() if (name := names[row]) in least)
     line: list[tuple[Cost, str, list[Pod]]] = [(cost, name, []) for cost, name in at_best]
     heapify(line)
     while line:

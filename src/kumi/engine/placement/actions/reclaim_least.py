@@ -12,14 +12,17 @@ Source     Kumi's own.
 
 from __future__ import annotations
 
+from functools import partial
+
 from kumi.engine.gangs import Queue
 from kumi.engine.model import Pod
+from kumi.engine.placement.actions.attempt import least_costs
 from kumi.engine.placement.actions.preempt_least import Takes, serve
 from kumi.engine.placement.actions.victims import starving_by_queue
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.statement import Outcome
-from kumi.engine.placement.tasks import Job, request
+from kumi.engine.placement.tasks import Job, Rank, request
 
 
 def run(framework: Framework, outcome: Outcome) -> None:
@@ -39,7 +42,12 @@ def _takes(framework: Framework, outcome: Outcome, job: Job, queue: Queue) -> Ta
         theirs = framework.queue_of(framework.job_of(pod))
         return theirs is not None and theirs is not queue and theirs.reclaimable
 
+    def among(rank: Rank) -> bool:
+        theirs = framework.tasks.queues.get(rank[0])
+        return theirs is not None and theirs is not queue and framework.reclaims_from("reclaimable", theirs)
+
     def may(task: Pod) -> bool:
         return not task.member.never_preempts and framework.preemptive(queue, request(task))
 
-    return Takes(framework, outcome, job, whose, framework.reclaimable, may)
+    least = partial(least_costs, framework, among)
+    return Takes(framework, outcome, job, least, whose, framework.reclaimable, may)

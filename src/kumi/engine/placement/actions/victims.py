@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from kumi.engine.model import Pod
 from kumi.engine.placement.actions.enqueue import WAITING
 from kumi.engine.placement.framework import Framework
@@ -25,9 +27,9 @@ EVICTABLE = (Status.BOUND, Status.RUNNING)
 
 
 def starving_by_queue(framework: Framework) -> dict[str, list[Job]]:
-    """The gangs that were let in, can be placed and need more, by queue; by key."""
+    """The gangs that were let in, can be placed, need more and have tasks that wait, by queue; by key."""
     starving: dict[str, list[Job]] = {}
-    for job in framework.jobs():
+    for job in framework.unplaced():
         assert job.group is not None
         if job.group.phase in WAITING or framework.job_valid(job) is not None or not framework.job_starving(job):
             continue
@@ -64,6 +66,13 @@ def mendable(framework: Framework, task: Pod) -> Ints:
     fits = framework.predicate(task)
     rows = framework.nodes.by_name()
     return rows[fits[rows] <= Fit.UNSCHEDULABLE]
+
+
+def large_enough(framework: Framework, task: Pod) -> Ints:
+    """Those of the mendable rows that have enough for the task when nobody is there; by name."""
+    rows, nodes = mendable(framework, task), framework.nodes
+    every = np.ones(nodes.used.shape[1], dtype=np.bool_)
+    return rows[nodes.fits_empty(task.shape.requests, every)[rows] > 0]
 
 
 def on_node(framework: Framework, name: str, statuses: tuple[Status, ...]) -> list[Pod]:

@@ -57,7 +57,9 @@ class Evictor:
         return safe or [b for b in made if self.whole]
 
 
-MakeRoom: TypeAlias = Callable[[Framework, Outcome, Evictor, Job, Sequence[Pod]], bool]
+Candidates: TypeAlias = Callable[[], Sequence[Pod]]
+"""looks for them when they are wanted"""
+MakeRoom: TypeAlias = Callable[[Framework, Outcome, Evictor, Job, Candidates], bool]
 """makes room for a gang with the candidates; did it?"""
 
 
@@ -67,10 +69,10 @@ def waiting(framework: Framework, job: Job) -> list[Pod]:
     return framework.sorted_tasks([pod for pod in pods if not pod.gated and not best_effort(pod)])
 
 
-def make_room(framework: Framework, outcome: Outcome, evictor: Evictor, job: Job, candidates: Sequence[Pod]) -> bool:
+def make_room(framework: Framework, outcome: Outcome, evictor: Evictor, job: Job, wanted: Candidates) -> bool:
     """Did the gang get all that it waits for, in one of the domains?"""
     tasks = waiting(framework, job)
-    if not tasks or not candidates:
+    if not tasks or not (candidates := wanted()):
         return False
     asks = Asks(job, total(tasks), evictor.reclaims, evictor.before)
     for domain in domains(framework, job)[: evictor.max_domains]:

@@ -66,10 +66,11 @@ class Binpack:
             line = nodes.line_by_resource.get(resource, NOWHERE)
             if line == NOWHERE or not weight:
                 continue
-            have = nodes.allocatable[line, rows]
-            used = seen(line)[rows] + (placed + 1) * amount
-            over |= (used > have) & (have > 0)
-            total += np.divide(used * weight, have, out=np.zeros(rows.size), where=have > 0)
+            have = nodes.allocatable[line][rows]
+            used = seen(line, rows) + (placed + 1) * amount
+            there = have > 0
+            over |= (used > have) & there
+            total += used * weight / np.maximum(have, 1) * there
         scores = np.where(over, 0.0, total / known if known else 0.0)
         answer: Scores = scores * (100 * self.weight)
         return answer
@@ -85,7 +86,7 @@ class _Binpack:
         if not self.rule.weight:
             return np.zeros(rows.size, dtype=np.float64)
         nodes = self.session.nodes
-        return self.rule.by_load(nodes, lambda line: nodes.used[line], task, rows, placed)
+        return self.rule.by_load(nodes, lambda line, seen: nodes.used[line, seen], task, rows, placed)
 
 
 def _weight(written: int) -> int:

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
+from kumi.engine.gangs import Queue
 from kumi.engine.model import Pod
 from kumi.engine.placement.conf import Option
 from kumi.engine.placement.framework import Framework
-from kumi.engine.placement.hooks import Reclaimable
+from kumi.engine.placement.hooks import Reclaimable, ReclaimsFrom
 from kumi.engine.placement.plugins.proportion import Proportion
 from kumi.engine.placement.tasks import Job
 
@@ -33,9 +35,16 @@ class BundleShares:
         return _BundleShares(Proportion().open(session))
 
 
+class _Shares(Reclaimable, ReclaimsFrom, Protocol):
+    """What is asked of proportion."""
+
+
 @dataclass(frozen=True, slots=True)
 class _BundleShares:
-    proportion: Reclaimable
+    proportion: _Shares
+
+    def reclaims_from(self, queue: Queue) -> bool:
+        return self.proportion.reclaims_from(queue)
 
     def evictable(self, preemptor: Job, candidates: Sequence[Pod], reclaim: bool) -> list[Pod] | None:
         if not reclaim:

@@ -24,8 +24,8 @@ from kumi.engine.model import PodShape
 from kumi.engine.placement.nodes import Ints, Nodes, Scores
 from kumi.engine.placement.residents import beyond_requests
 
-Seen: TypeAlias = Callable[[int], Ints]
-"""line -> what pods on each row ask for of that resource"""
+Seen: TypeAlias = Callable[[int, Ints], Ints]
+"""(line, rows) -> what pods on each of the rows ask for of that resource"""
 
 TOP = 100
 COUNTED = ("cpu", "memory")
@@ -62,10 +62,10 @@ def balanced(nodes: Nodes, seen: Seen, shape: PodShape, rows: Ints, placed: Ints
         line = nodes.line_by_resource.get(name)
         if line is None:
             continue
-        have, amount = nodes.allocatable[line, rows], asked.get(name, 0)
-        used = seen(line)[rows] + placed * amount
-        before.append(np.minimum(used / np.maximum(have, 1), 1.0))
-        after.append(np.minimum((used + amount) / np.maximum(have, 1), 1.0))
+        have, amount = nodes.allocatable[line][rows], asked.get(name, 0)
+        used, most = seen(line, rows) + placed * amount, np.maximum(have, 1)
+        before.append(np.minimum(used / most, 1.0))
+        after.append(np.minimum((used + amount) / most, 1.0))
         known.append(have > 0)
     if not known:
         return np.full(rows.size, TOP // 2 + TOP // 4, dtype=np.int64)
@@ -81,8 +81,8 @@ def _counted(nodes: Nodes, seen: Seen, shape: PodShape, rows: Ints, placed: Ints
         line = nodes.line_by_resource.get(name)
         if line is not None:
             amount = asked.get(name, 0) + more[number]
-            used = seen(line)[rows] + little[number, rows] + (placed + 1) * amount
-            found.append((nodes.allocatable[line, rows], used))
+            used = seen(line, rows) + little[number][rows] + (placed + 1) * amount
+            found.append((nodes.allocatable[line][rows], used))
     return found
 
 

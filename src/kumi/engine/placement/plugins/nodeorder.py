@@ -67,9 +67,16 @@ class NodeOrder:
     def by_load(self, nodes: Nodes, seen: loads.Seen, pod: Pod, rows: Ints, placed: Ints) -> Scores:
         """What nodes get by what is on them, were placed[i] more such pods on row i; with what all get for their taints."""
         total = np.full(rows.size, self.taints * preferences.TOP, dtype=np.float64)
+        found: dict[int, Ints] = {}
+
+        def once(line: int, rows: Ints) -> Ints:
+            if line not in found:
+                found[line] = seen(line, rows)
+            return found[line]
+
         for weight, score in ((self.least, loads.least), (self.most, loads.most), (self.balanced, loads.balanced)):
             if weight:
-                total += weight * score(nodes, seen, pod.shape, rows, placed)
+                total += weight * score(nodes, once, pod.shape, rows, placed)
         return total
 
     def by_image(self, nodes: Nodes, pod: Pod, rows: Ints) -> Scores:

@@ -56,6 +56,9 @@ class _Priority:
                 victims.append(pod)
         return victims
 
+    def preempts_from(self, preemptor: Job, priority: int) -> bool:
+        return priority < self._of(preemptor)
+
     def evictable(self, preemptor: Job, candidates: Sequence[Pod], reclaim: bool) -> list[Pod] | None:
         if reclaim:
             return list(candidates)

@@ -44,9 +44,13 @@ class Proportion:
 
     def open(self, session: Framework) -> _Proportion:
         """See Plugin."""
-        opened = _Proportion(session, Needs(session).open())
-        opened.share_out()
-        return opened
+
+        def make() -> _Proportion:
+            opened = _Proportion(session, Needs(session).open())
+            opened.share_out()
+            return opened
+
+        return session.once("proportion", make)
 
 
 @dataclass(slots=True)
@@ -61,7 +65,7 @@ class _Proportion:
     def share_out(self) -> None:
         """Real and deserved of every queue with gangs."""
         tasks, total = self.session.tasks, self.session.total()
-        names = sorted({job.group.queue for job in self.session.jobs() if job.group is not None})
+        names = sorted(name for name, keys in tasks.of_queue.items() if self.session.has_any(keys))
         guaranteed: Shared = {}
         for name in sorted(tasks.queues):
             guaranteed = amounts.plus(guaranteed, dict(tasks.queues[name].guarantee))
@@ -123,6 +127,9 @@ class _Proportion:
             return False
         after = amounts.plus(self._allocated(queue.name), dict(wanted))
         return amounts.within(after, self.deserved.get(queue.name, {}), wanted)
+
+    def reclaims_from(self, queue: Queue) -> bool:
+        return not amounts.covers(self.deserved.get(queue.name, {}), self._allocated(queue.name))
 
     def reclaimable(self, reclaimer: Pod, candidates: Sequence[Pod]) -> list[Pod] | None:
         left: dict[str, Sums] = {}

@@ -24,23 +24,33 @@ class Needs:
 
     session: Framework
     inqueue: dict[str, Shared] = field(default_factory=dict)
+    _counted: bool = False
 
     def open(self) -> Needs:
-        """Counts what is there."""
+        """Counts what is there now if gangs are let in in this session; else when somebody asks."""
+        if "enqueue" in self.session.conf.actions:
+            self._count()
+        return self
+
+    def _count(self) -> None:
+        if self._counted:
+            return
+        self._counted = True
         for job in self.session.jobs():
             assert job.group is not None
             if job.group.phase is Phase.INQUEUE or (
                 job.group.phase is Phase.RUNNING and job.count(*HOLDING) >= job.group.least
             ):
                 self._add(job.group.queue, waiting_for(self.session, job))
-        return self
 
     def of(self, queue: str) -> Sums:
         """The queue's inqueue."""
+        self._count()
         return self.inqueue.get(queue, {})
 
     def let_in(self, job: Job) -> None:
         """A gang was let in."""
+        self._count()
         assert job.group is not None
         self._add(job.group.queue, not_held_back(self.session, job, needs(job)))
 

@@ -104,8 +104,8 @@ class ResourceStrategyFit:
             line = nodes.line_by_resource.get(resource, NOWHERE)
             if line == NOWHERE:
                 continue
-            have = nodes.allocatable[line, rows]
-            used = seen(line)[rows] + (placed + 1) * amount
+            have = nodes.allocatable[line][rows]
+            used = seen(line, rows) + (placed + 1) * amount
             over |= (used > have) & (have > 0)
             part = used if wish.full else have - used
             total += np.divide(part * wish.weight, have, out=np.zeros(rows.size), where=have > 0)
@@ -131,7 +131,7 @@ class _ResourceStrategyFit:
     def node_order(self, task: Pod, rows: Ints, placed: Ints) -> Scores:
         """See hooks.NodeOrder."""
         nodes = self.session.nodes
-        scores = self.rule.by_load(nodes, lambda line: nodes.used[line], task, rows, placed)
+        scores = self.rule.by_load(nodes, lambda line, seen: nodes.used[line, seen], task, rows, placed)
         if self.rule.scarce is None or self.rule.scarce.weight <= 0:
             return scores
         return scores + self._spared(self.rule.scarce, task, rows)

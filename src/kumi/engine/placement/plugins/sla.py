@@ -61,9 +61,7 @@ class _Sla:
         return self._vote(job)
 
     def wake_ms(self) -> int | None:
-        deadlines = (
-            self.deadline_ms(j) for j in self.session.jobs() if j.group is not None and j.group.phase in WAITING
-        )
+        deadlines = (self.deadline_ms(job) for job in self.session.outside())
         return min((ms for ms in deadlines if ms is not None and ms > self.now_ms), default=None)
 
     def _vote(self, job: Job) -> Vote:

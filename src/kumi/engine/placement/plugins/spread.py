@@ -39,16 +39,11 @@ def fits(nodes: Nodes, pod: Pod) -> Fits | None:
     if not terms:
         return None
     answer: Fits | None = None
-    keyed = _keyed(nodes, terms)
     for term in terms:
-        codes, code_by_value = nodes.column(term.topology)
-        size = len(code_by_value) + 1
-        counted = codes * (
-            keyed & _allowed(nodes, pod, term)
-        )  # 0 for nodes that don't count, as for those without the label
-        matched = np.bincount(counted, weights=_matched(nodes, pod, term), minlength=size)
-        there = np.bincount(counted, minlength=size) > 0
-        there[0], matched[0] = False, 0
+        codes, _ = nodes.column(term.topology)
+        counted, there = _domains(nodes, pod, term, terms)
+        matched = np.bincount(counted, weights=_matched(nodes, pod, term), minlength=there.size)
+        matched[0] = 0
         least = matched[there].min() if there.sum() >= max(1, term.domains) else 0
         by_code = (matched + _means_itself(nodes, pod, term) - least > term.skew).astype(np.int8) * np.int8(
             Fit.UNSCHEDULABLE
@@ -107,6 +102,25 @@ def _matched(nodes: Nodes, pod: Pod, term: SpreadTerm) -> Ints:
 
 def _means_itself(nodes: Nodes, pod: Pod, term: SpreadTerm) -> bool:
     return nodes.residents.means(_group(pod, term), kind_of(pod))
+
+
+def _domains(nodes: Nodes, pod: Pod, term: SpreadTerm, terms: list[SpreadTerm]) -> tuple[Ints, Mask]:
+    """Of each row the code of its domain, 0 for one that doesn't count as for one that is in none; and which domains have rows
+    that count."""
+
+    def make() -> tuple[Ints, Mask]:
+        codes, code_by_value = nodes.column(term.topology)
+        counted = codes * (_keyed(nodes, terms) & _allowed(nodes, pod, term))
+        there = np.bincount(counted, minlength=len(code_by_value) + 1) > 0
+        there[0] = False
+        return counted, there
+
+    shape = pod.shape
+    said = (term.topology, term.by_affinity, term.by_taints, tuple(t.topology for t in terms))
+    made: tuple[Ints, Mask] = nodes.cached(
+        ("spread", said, shape.node_selector, shape.affinity, shape.tolerations), make
+    )
+    return made
 
 
 def _keyed(nodes: Nodes, terms: list[SpreadTerm]) -> Mask:
