@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 SHARED = HERE.parent.parent.parent / "shared"
 CASES = SHARED / "contracts" / "cases"
 KUEUE = SHARED / "conformance" / "kueue"
+VOLCANO = SHARED / "conformance" / "volcano"
 PASSED = tomllib.loads((HERE / "passed.toml").read_text())
 
 
@@ -71,3 +72,22 @@ def test_no_fewer_cases_of_a_suite_of_kueue_pass_than_before(suite: str, tmp_pat
     assert counts["passed"] >= known["passed"], failed["passed"]
     assert counts["strict"] >= known["strict"], failed["strict"]
     assert known.get("nothing", 0) < known["passed"]
+
+
+@pytest.mark.parametrize("suite", PASSED["volcano"])
+def test_no_fewer_cases_of_a_suite_of_volcano_pass_than_before(
+    suite: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = VOLCANO / f"{suite}.jsonl"
+    if not cases.exists():
+        pytest.skip("not run: the shared cases are not here")
+    results = tmp_path / "results.jsonl"
+    assert _tool(HERE / "run.py", "conformance_run").main(["volcano", str(cases), str(results)]) == 0
+    known = PASSED["volcano"][suite]
+    for words in ("passed", "strict"):
+        strict = ["--strict"] if words == "strict" else []
+        _tool(VOLCANO / "check.py", "volcano_check").main([str(cases), str(results), *strict])
+        said = capsys.readouterr().out
+        passed, of = re.findall(r": (\d+)/(\d+)", said)[-1]
+        assert int(of) == known["cases"]
+        assert int(passed) >= known[words], said
