@@ -109,3 +109,11 @@ def test_a_plural_that_another_kind_has_is_not_given_away() -> None:
     scheme.register(thing())
     with pytest.raises(KumiError):
         scheme.put(Kind("example.com", "v2", "Other", "things", type("Other", (Object,), {})))
+
+
+def test_what_a_server_puts_into_its_scheme_stays_its_own() -> None:
+    mine, other = load(), load()
+    mine.put(thing())
+    assert mine.find("example.com", "Thing") is not None
+    assert other.find("example.com", "Thing") is None
+    assert load().find("example.com", "Thing") is None

@@ -162,11 +162,11 @@ async def shell(kubectl: str, tmp_path: Path) -> AsyncIterator[Shell]:
     def clock_ms() -> int:
         return time.time_ns() // 1_000_000
 
-    registry = Registry(store, SCHEME, clock_ms, lambda: f"00000000-0000-4000-8000-{next(numbers):012}")
+    registry = Registry(store, load(), clock_ms, lambda: f"00000000-0000-4000-8000-{next(numbers):012}")
     await bootstrap(registry)
     await registry.create(Target(SCHEME.of(Node)), {"metadata": {"name": "node-1"}}, WriteOptions())
     identity = Identity(tmp_path, clock_ms)
-    app = make_app(registry, SCHEME, clock_ms=clock_ms, logs=logs, authenticators=[identity])
+    app = make_app(registry, registry.scheme, clock_ms=clock_ms, logs=logs, authenticators=[identity])
     async with Server(app, identity=identity) as server:
         identity.write_kubeconfig(tmp_path / "kubeconfig", server.url)
         yield Shell(kubectl, tmp_path, registry, logs)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kumi.api.core import ConfigMap
-from kumi.api.scheme import SCHEME
+from kumi.api.scheme import SCHEME, load
 from kumi.api.wire import JsonObject
 from kumi.apiserver.app import make_app
 from kumi.apiserver.identity import Identity
@@ -40,7 +40,7 @@ def change(value: str) -> JsonObject:
 @pytest.fixture
 async def registry() -> AsyncIterator[Registry]:
     store = MemoryStore()
-    made = Registry(store, SCHEME, now_ms, lambda: str(uuid.uuid4()))
+    made = Registry(store, load(), now_ms, lambda: str(uuid.uuid4()))
     await bootstrap(made)
     await LocalClient(made).create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})
     yield made
@@ -57,7 +57,7 @@ class TestHttpClient(ClientSuite):
     @pytest.fixture
     async def setting(self, registry: Registry, tmp_path: Path) -> AsyncIterator[Setting]:
         identity = Identity(tmp_path, now_ms)
-        app = make_app(registry, SCHEME, clock_ms=now_ms, authenticators=[identity])
+        app = make_app(registry, registry.scheme, clock_ms=now_ms, authenticators=[identity])
         async with Server(app, identity=identity) as server:
             identity.write_kubeconfig(tmp_path / "kubeconfig", server.url)
             async with HttpClient(load_config(str(tmp_path / "kubeconfig"))) as client:

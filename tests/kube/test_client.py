@@ -67,10 +67,10 @@ async def store() -> AsyncIterator[MemoryStore]:
 async def kubeconfig(tmp_path: Path, store: MemoryStore) -> AsyncIterator[Path]:
     """The kubeconfig of a running server."""
     numbers = itertools.count()
-    registry = Registry(store, SCHEME, now_ms, lambda: f"00000000-0000-4000-8000-{next(numbers):012}")
+    registry = Registry(store, load(), now_ms, lambda: f"00000000-0000-4000-8000-{next(numbers):012}")
     await bootstrap(registry)
     identity = Identity(tmp_path, now_ms)
-    app = make_app(registry, SCHEME, clock_ms=now_ms, logs=Logs(), authenticators=[identity])
+    app = make_app(registry, registry.scheme, clock_ms=now_ms, logs=Logs(), authenticators=[identity])
     async with Server(app, identity=identity) as server:
         identity.write_kubeconfig(tmp_path / "kubeconfig", server.url)
         yield tmp_path / "kubeconfig"
@@ -519,8 +519,10 @@ def test_aiohttp_is_not_imported_before_it_is_needed() -> None:
 
 async def test_the_checks_that_fail_are_named_and_a_server_that_is_ready_has_none(store: MemoryStore) -> None:
     sound = False
-    registry = Registry(store, SCHEME, now_ms, lambda: "00000000-0000-4000-8000-000000000000")
-    app = make_app(registry, SCHEME, clock_ms=now_ms, checks={"scheduler": lambda: sound, "store": lambda: True})
+    registry = Registry(store, load(), now_ms, lambda: "00000000-0000-4000-8000-000000000000")
+    app = make_app(
+        registry, registry.scheme, clock_ms=now_ms, checks={"scheduler": lambda: sound, "store": lambda: True}
+    )
     async with Server(app) as server, HttpClient(Config(server.url)) as client:
         assert await client.failed_checks() == ("scheduler",)
         sound = True

@@ -256,7 +256,7 @@ SCHEME = Scheme()
 
 
 def load() -> Scheme:
-    """The scheme with every module of this floor imported."""
+    """A scheme of its own with the kinds of every module of this floor: what a server puts into it stays its own."""
     for module in MODULES:
         importlib.import_module(f"kumi.api.{module}")
-    return SCHEME
+    return SCHEME.copy()

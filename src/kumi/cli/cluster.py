@@ -171,7 +171,7 @@ async def _tell(failed: asyncio.Task[None]) -> None:
 @contextlib.asynccontextmanager
 async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
     """A cluster that is up: (its URL, a task that ends only by an error of one of its loops)."""
-    scheme, clock = load().copy(), RealClock()
+    scheme, clock = load(), RealClock()
     store = SqliteStore.open(settings.data_dir / "kumi.db")
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(store.close)

@@ -26,7 +26,7 @@ DELETE = DeleteOptions()
 @pytest.fixture
 def scheme() -> Scheme:
     """A catalogue of its own."""
-    return load().copy()
+    return load()
 
 
 def served(world: World, kind: str = "Widget") -> CustomKind | None:
@@ -199,7 +199,7 @@ async def test_a_registry_on_the_same_store_has_the_same_kinds_and_goes_on_with_
     await world.delete(CRD, NAME)
 
     def restarted() -> Registry:
-        return Registry(world.store, load().copy(), lambda: world.now_ms, world.new_uid)
+        return Registry(world.store, load(), lambda: world.now_ms, world.new_uid)
 
     again = restarted()
     kind = again.scheme.find(GROUP, "Widget")

@@ -103,7 +103,7 @@ async def sent(world: World, kind: str, obj: JsonObject) -> None:
 
 
 async def cluster() -> World:
-    world = World(load().copy())
+    world = World(load())
     await world.create("Namespace", {"metadata": {"name": "ns"}})
     return world
 

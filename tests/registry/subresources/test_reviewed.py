@@ -26,7 +26,7 @@ def asked() -> Asked:
 
 @pytest.fixture
 async def world(asked: Asked) -> World:
-    made = World(load().copy(), caller=asked)
+    made = World(load(), caller=asked)
     await made.create("Namespace", {"metadata": {"name": "ns"}})
     await made.create("Pod", pod())
     return made

@@ -45,7 +45,7 @@ def asked() -> Asked:
 
 @pytest.fixture
 async def world(asked: Asked) -> World:
-    made = World(load().copy(), caller=asked)
+    made = World(load(), caller=asked)
     await made.create("Namespace", {"metadata": {"name": "ns", "labels": {"team": "red"}}})
     return made
 
