@@ -27,12 +27,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from kumi.engine.decisions import Bind, Decision, Unplaced
+from kumi.engine.decisions import Bind, Decision
 from kumi.engine.model import Pod, PodSet, PodShape, Workload
-from kumi.engine.placement import gang, gang_session, preempting
-from kumi.engine.pods import turn, waits
+from kumi.engine.placement import alone, gang, gang_session, preempting
+from kumi.engine.placement.seats import bind, unplaced
+from kumi.engine.pods import waits
 from kumi.engine.reasons import Code, Reason
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def decide(state: State, now_ms: int) -> list[Decision]:
         decided += preempting.nominated(state)
         stuck: list[Pod] = []
         with gang_session.held_back(state):
-            decided += _alone(state, stuck)
+            decided += alone.decide(state, stuck)
         decided += preempting.decide(state, stuck)
     return decided
 
@@ -74,7 +73,7 @@ def _workload(state: State, key: str) -> list[Decision]:
         return [d for pod in waiting for d in _all(state, workload, [pod])]
     reason = state.site.plugins.gate.waits(workload, tuple(pods))
     if reason is not None:
-        return [u for pod in waiting for u in _unplaced(state, pod, (reason,))]
+        return [u for pod in waiting for u in unplaced(state, pod, (reason,))]
     return _all(state, workload, waiting)
 
 
@@ -92,7 +91,7 @@ def _all(state: State, workload: Workload, pods: list[Pod]) -> list[Decision]:
     assert isinstance(reason, Reason)
     table = state.to_check if reason.code is Code.RESERVATION_LOST else state.crowded
     state.journal.put(table, workload.key, None)
-    return [u for pod in pods for u in _unplaced(state, pod, (reason,))]
+    return [u for pod in pods for u in unplaced(state, pod, (reason,))]
 
 
 def _to_their_places(state: State, workload: Workload, pods: list[Pod]) -> list[Bind] | Reason:
@@ -102,7 +101,7 @@ def _to_their_places(state: State, workload: Workload, pods: list[Pod]) -> list[
         node = _place(state, workload, pod)
         if isinstance(node, Reason):
             return node
-        bound.append(_bind(state, pod, node))
+        bound.append(bind(state, pod, node))
     return bound
 
 
@@ -177,7 +176,7 @@ def _together(state: State, pods: list[Pod]) -> list[Bind] | Reason:
     bound = []
     for group, places in zip(alike.values(), found, strict=True):
         nodes = [node for node, n in places for _ in range(n)]
-        bound += [_bind(state, pod, node) for pod, node in zip(group, nodes, strict=True)]
+        bound += [bind(state, pod, node) for pod, node in zip(group, nodes, strict=True)]
     return bound
 
 
@@ -185,57 +184,3 @@ def _as_set(pods: list[Pod]) -> PodSet:
     """Equal pods."""
     first = pods[0]
     return PodSet(first.pod_set, len(pods), first.shape, namespace=first.namespace, labels=first.labels)
-
-
-def _alone(state: State, stuck: list[Pod]) -> list[Decision]:
-    """Places pods on their own. `stuck`: gets those that found no room."""
-    seen = state.nodes.changed  # a pod that is bound below may be who one before it waits for
-    turns = state.pods.alone
-    if state.nodes_seen == state.nodes.changed:
-        turns = sorted(turn(state.pods.by_uid[uid]) for uid in state.newcomers)
-    decided: list[Decision] = []
-    full: dict[tuple[object, ...], tuple[Reason, ...]] = {}
-    for _, _, _, uid in list(turns):
-        pod = state.pods.by_uid[uid]
-        if uid in state.nominations.node_of:
-            continue
-        said = _single(state, pod, full)
-        if uid not in state.pods.node_of:
-            stuck.append(pod)
-        decided += said
-    for uid in list(state.newcomers):
-        state.journal.drop(state.newcomers, uid)
-    state.journal.swap(state, "nodes_seen", seen)
-    return decided
-
-
-def _single(state: State, pod: Pod, full: dict[tuple[object, ...], tuple[Reason, ...]]) -> list[Decision]:
-    """Binds a pod on its own to the best node. `full`: such pods as found no room in this session, where nothing but room and who
-    is there already stands in the way."""
-    nodes, plugins = state.nodes, state.site.plugins
-    key = (pod.shape, nodes.residents.heeds(pod))
-    if key not in full:
-        fits = nodes.fits(pod.shape.requests, plugins.filter.mask(nodes, pod))
-        rows = nodes.by_name()
-        rows = rows[fits[rows] > 0]
-        if rows.size:
-            scores = plugins.score.score(nodes, pod, rows, np.zeros(rows.size, dtype=np.int64))
-            return [_bind(state, pod, nodes.name_by_row()[int(rows[np.argmax(scores)])])]
-        refusals = plugins.filter.refusals(nodes, pod)
-        if pod.shape.neighbours is not None:
-            return [*_unplaced(state, pod, refusals)]
-        full[key] = refusals
-    return [*_unplaced(state, pod, full[key])]
-
-
-def _bind(state: State, pod: Pod, node: str) -> Bind:
-    bind = Bind(pod.uid, node)
-    state.assume(bind)
-    return bind
-
-
-def _unplaced(state: State, pod: Pod, reasons: tuple[Reason, ...]) -> list[Unplaced]:
-    if state.refusals.get(pod.uid) == reasons:
-        return []
-    state.journal.put(state.refusals, pod.uid, reasons)
-    return [Unplaced(pod.uid, reasons)]

@@ -1,0 +1,181 @@
+"""What a run is given, and what is told of it: plain values and two protocols.
+
+    Load       a setting (what is there at the start) and events in the order of time; it can be played any number of times
+    Policy     what decides: a profile of the engine, and whether jobs come as pods, gangs or workloads of queues
+    Observer   hears what happens in a run, at engine speed and at stack speed alike
+
+Units      times are int milliseconds since the epoch on the run's virtual clock, which starts at `Load.start_ms`; spans are int
+           milliseconds; amounts are int64 in base units (kumi.engine.model).
+Order      events come by time; at one instant: what runs out ends first, then Change, Cancel, Arrive, each in the order in which
+           the load gives them; then the engine decides, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol, TypeAlias
+
+from kumi.engine.decisions import Decision
+from kumi.engine.model import Delta, Noun, PodShape, Profile
+
+START_MS = 1_767_225_600_000
+"""2026-01-01T00:00:00Z: where a virtual clock starts that nobody sets"""
+
+
+class Via(Enum):
+    """How a job comes to the engine: as pods on their own, as a pod group with its pods, as a Workload of a queue."""
+
+    POD = "pod"
+    GANG = "gang"
+    WORKLOAD = "workload"
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Equal pods of a job."""
+
+    name: str
+    count: int
+    shape: PodShape
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as a trace or a scenario has it. `key`: `namespace/name`, unique in a load, also after it is gone.
+
+    `runs_ms`: how long it runs, from when its pods run until they end; None: until it is deleted. `said_ms`: how long its owner
+    says that it runs, all that a policy may know; None: nobody says. `least`: so many of its pods run, or none (gangs); None:
+    all. `checkpoint_ms`: a run that is cut short resumes from the last whole such span; None: from zero."""
+
+    key: str
+    arrives_ms: int
+    roles: tuple[Role, ...]
+    runs_ms: int | None
+    via: Via = Via.POD
+    queue: str = ""
+    """its LocalQueue's name (workloads), or its Queue's (gangs)"""
+    least: int | None = None
+    tenant: str = ""
+    """whose it is, where fairness is measured; "": its namespace"""
+    priority: int = 0
+    said_ms: int | None = None
+    deadline_ms: int | None = None
+    checkpoint_ms: int | None = None
+    labels: tuple[tuple[str, str], ...] = ()
+    """of its pods"""
+
+    @property
+    def namespace(self) -> str:
+        """The first part of its key."""
+        return self.key.partition("/")[0]
+
+    @property
+    def owner(self) -> str:
+        """Whose it is."""
+        return self.tenant or self.namespace
+
+    @property
+    def pods(self) -> int:
+        """How many in all."""
+        return sum(role.count for role in self.roles)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrive:
+    """The job is submitted, at its `arrives_ms`."""
+
+    job: Job
+
+    @property
+    def at_ms(self) -> int:
+        """When."""
+        return self.job.arrives_ms
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    """Its owner deletes the job, whether it runs, waits, or is done."""
+
+    at_ms: int
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The cluster changes: nodes come, go, fail or are cordoned, queues change. Pods on a node that goes, or is not ready,
+    are lost."""
+
+    at_ms: int
+    deltas: tuple[Delta, ...]
+
+
+Event: TypeAlias = Arrive | Cancel | Change
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`events()` gives the same events each time it is called. `size`: how many they are, for progress; None: nobody knows."""
+
+    name: str
+    setting: tuple[Noun, ...]
+    events: Callable[[], Iterator[Event]]
+    start_ms: int = START_MS
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`as_gangs`: jobs that come as pods are pod groups of the scheduler's file instead. `nouns`: queues and flavors that take
+    the place of the setting's nouns of the same types."""
+
+    name: str
+    profile: Profile = field(default_factory=Profile)
+    as_gangs: bool = False
+    nouns: tuple[Noun, ...] = ()
+
+
+class What(Enum):
+    """What happens to a job. STARTED: its pods run (of a gang, its minimum). PREEMPTED, LOST (its node went): it runs no longer,
+    and waits anew. REFUSED: it can't be in this cluster at all."""
+
+    ARRIVED = "arrived"
+    STARTED = "started"
+    FINISHED = "finished"
+    PREEMPTED = "preempted"
+    LOST = "lost"
+    CANCELLED = "cancelled"
+    REFUSED = "refused"
+
+
+Places: TypeAlias = Sequence[tuple[int, str]]
+"""of pods of one job: (number of the role, node)"""
+
+
+class Observer(Protocol):
+    """Hears of a run, in the order in which it happens: times never go back."""
+
+    def happened(self, now_ms: int, what: What, job: Job, kept_ms: int) -> None:
+        """`kept_ms`: of what it had run when this happened, how much it need not do again (all of it, when it finished)."""
+        ...
+
+    def placed(self, now_ms: int, job: Job, places: Places) -> None:
+        """These pods of it hold these nodes from now on."""
+        ...
+
+    def left(self, now_ms: int, job: Job, places: Places) -> None:
+        """These pods of it hold these nodes no longer."""
+        ...
+
+    def changed(self, now_ms: int, delta: Delta) -> None:
+        """The cluster changes; also told of the whole setting, at the start."""
+        ...
+
+    def decided(self, now_ms: int, decision: Decision) -> None:
+        """The engine decided this. It counts from now on."""
+        ...
+
+    def closed(self, now_ms: int, waiting: Sequence[tuple[str, str]]) -> None:
+        """The run is over. `waiting`: jobs that never ran to their end: (key, why, as a sentence)."""
+        ...
