@@ -6,11 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from kumi.api.core import Pod, PodSpec
 from kumi.api.errors import ApiError
 from kumi.api.measures import merged
+from kumi.api.meta import ObjectMeta
 from kumi.api.scheme import load
-from kumi.cli.loops import ALL, BARE, NONE, Loops
+from kumi.cli.loops import ALL, BARE, NONE, OWN, Loops
 from kumi.controllers import MakeDeciders
+from kumi.controllers.scheduler import Scheduler
 from kumi.runtime.reconcile import Controller
 from kumi.testing.fake_client import FakeClient
 
@@ -23,6 +26,22 @@ def test_bare_is_a_part_of_all_and_none_is_nothing() -> None:
     assert bare < everything
     assert {"job-controller", "replicaset-controller", "deployment-controller", "kumi-namespaces"} <= bare
     assert NONE() == ((), ())
+
+
+def test_beside_kubernetes_only_pods_that_name_kumi_are_placed_and_its_own_loops_run() -> None:
+    controllers, deciders = OWN()
+    names = {controller.name for controller in controllers}
+    assert names < {controller.name for controller in ALL()[0]}
+    assert not names & {"job-controller", "gangs-of-pods", "kumi-namespaces"}
+    pods = [
+        Pod(metadata=ObjectMeta(name=name, namespace="ns", uid=name), spec=PodSpec(scheduler_name=name))
+        for name in ("kumi", "default-scheduler", "volcano")
+    ]
+    for choice, waits in ((deciders, {"kumi"}), (ALL()[1], {"kumi", "default-scheduler"})):
+        scheduler = next(d for make in choice for d in make() if isinstance(d, Scheduler))
+        for pod in pods:
+            scheduler.apply(Pod, pod.key, None, pod)
+        assert {uid for uid, pod in scheduler.state.pods.by_uid.items() if not pod.gated} == waits
 
 
 async def test_each_decider_is_a_check_of_its_own_and_every_queue_is_measured(tmp_path: Path) -> None:

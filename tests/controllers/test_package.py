@@ -347,7 +347,6 @@ def test_on_a_cluster_of_another_maker_its_own_loops_are_left_to_it() -> None:
     own = [c.name for c in own_controllers()] + [d.name for make in own_deciders() for d in make()]
     theirs = [c.name for c in kubernetes_controllers()] + [d.name for make in kubernetes_deciders() for d in make()]
     assert sorted(own) == [
-        "gangs-of-pods",
         "in-use-admissioncheck",
         "in-use-clusterqueue",
         "in-use-resourceflavor",

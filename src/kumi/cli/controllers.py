@@ -33,7 +33,9 @@ NAMESPACE, LEASE = "kube-system", "kumi-controllers"
 
 @click.command("controllers")
 @click.option("--kubeconfig", default="", help="Which cluster (default: $KUBECONFIG, else that of kumi up).")
-@click.option("--bare", is_flag=True, help="Only the loops of `kumi up --bare`.")
+@click.option("--all", "which", flag_value="all", default=True, help="Every loop of a cluster (default).")
+@click.option("--bare", "which", flag_value="bare", help="Only the loops of `kumi up --bare`.")
+@click.option("--own", "which", flag_value="own", help="Only Kumi's, beside Kubernetes' own: for pods that name kumi.")
 @policy_option
 @click.option(
     "--replays",
@@ -50,17 +52,19 @@ NAMESPACE, LEASE = "kube-system", "kumi-controllers"
 )
 @click.option("--verbose", "-v", is_flag=True, help="Log every decision.")
 def command(
-    kubeconfig: str, bare: bool, policy: Path | None, replays: Path, metrics_listen: str, verbose: bool
+    kubeconfig: str, which: str, policy: Path | None, replays: Path, metrics_listen: str, verbose: bool
 ) -> None:
-    """Run the loops of a cluster that was started with `kumi up --no-controllers`, until Ctrl-C."""
+    """Run the loops of a cluster that was started with `kumi up --no-controllers`, until Ctrl-C; with --own, those of Kumi
+    alone, on a cluster that has Kubernetes' own."""
     import uvloop
 
     from kumi.cli.log import set_up
-    from kumi.cli.loops import ALL, BARE, Loops
+    from kumi.cli.loops import ALL, BARE, OWN, Loops
 
     set_up(verbose)
     file = PolicyFile(policy)
-    make = partial(Loops, choice=BARE if bare else lambda: ALL(file.profile), replays=replays, changed=file.changed)
+    choices = {"all": lambda: ALL(file.profile), "bare": BARE, "own": lambda: OWN(file.profile)}
+    make = partial(Loops, choice=choices[which], replays=replays, changed=file.changed)
     uvloop.run(_run(kubeconfig, make, metrics_listen))
 
 

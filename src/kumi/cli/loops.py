@@ -1,6 +1,7 @@
 """The loops of a control plane, run on a client: in the process of the API server, or over HTTP beside it.
 
     ALL      Kumi's own and Kubernetes': `kumi up`, `kumi controllers`
+    OWN      Kumi's own, on a cluster of another maker: `kumi controllers --own`; only pods that name Kumi are placed
     BARE     those that an API server without nodes needs to keep its word: `kumi up --bare`
     NONE     nothing: `kumi up --no-controllers`
 
@@ -20,7 +21,15 @@ from typing import TypeAlias
 from kumi.api.core import Event
 from kumi.api.measures import Family, Measured
 from kumi.api.scheme import SCHEME
-from kumi.controllers import MakeDeciders, all_controllers, all_deciders, bare_controllers, bare_deciders
+from kumi.controllers import (
+    MakeDeciders,
+    all_controllers,
+    all_deciders,
+    bare_controllers,
+    bare_deciders,
+    own_controllers,
+    own_deciders,
+)
 from kumi.controllers.root_authority import NAME as AUTHORITY
 from kumi.engine.model import Profile
 from kumi.jobs.base import Settings
@@ -39,9 +48,14 @@ Choice: TypeAlias = Callable[[], tuple[Sequence[Controller], Sequence[MakeDecide
 """New controllers and deciders, for one run"""
 
 
-def ALL(profile: Profile | None = None) -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802  one of three choices
+def ALL(profile: Profile | None = None) -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802  one of four choices
     """See the module. `profile`: what decides, and how (kumi.engine.policy)."""
     return all_controllers(Settings(init_command=INIT_COMMAND), profile), all_deciders(profile)
+
+
+def OWN(profile: Profile | None = None) -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802
+    """See the module."""
+    return own_controllers(Settings(), profile), own_deciders(profile)
 
 
 def BARE() -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802

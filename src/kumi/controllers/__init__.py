@@ -6,7 +6,6 @@ all_controllers(settings)   one key at a time (kumi.runtime.reconcile), run by k
     workload                      the Workload of each queued job: made, followed, started, stopped, given back
     pod_groups                    the same for pods alone and in groups
     life                          Workloads by themselves: back-off, checks, stops, time-outs, their end
-    gangs_of_pods                 pod groups for pods that name Volcano and have none
     in_use                        what queues and workloads need is not gone at once
     provisioning                  capacity is asked for, as admission checks want it
   Bare                        where Kumi is the API server
@@ -26,6 +25,7 @@ all_controllers(settings)   one key at a time (kumi.runtime.reconcile), run by k
     node_life                     silent nodes, and pods whose node is gone
     event_ttl                     events go after an hour
     service_accounts              the account `default` of each namespace
+    gangs_of_pods                 pod groups for pods that name Volcano and have none
     root_authority                whom pods trust, in each namespace
     aggregated_roles              cluster roles that are made of others
 all_deciders(profile)       everything against everything (kumi.runtime.decider), each group run by a pump of its own:
@@ -44,6 +44,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from kumi.api.scheme import load
+from kumi.bridge.into.pod import OWN_NAMES, SCHEDULERS
 from kumi.controllers.aggregated_roles import AggregatedRoles
 from kumi.controllers.claim_protection import ClaimProtection
 from kumi.controllers.claims import ClaimController
@@ -111,7 +112,6 @@ def own_controllers(settings: Settings | None = None, profile: Profile | None = 
         pytorchjob_controller(settings or Settings()),
         *workload_controllers(),
         PodGroups(),
-        GangsOfPods(),
         WorkloadLife(life, RULES[name]),
         *in_use_controllers(),
         *(Provisioning(), ProvisioningChecks()),
@@ -119,8 +119,8 @@ def own_controllers(settings: Settings | None = None, profile: Profile | None = 
 
 
 def kubernetes_controllers(settings: Settings | None = None) -> list[Controller]:
-    """Those that a cluster of another maker has already."""
-    around = [*_around_jobs(), *_storage()]
+    """Those that a cluster of another maker has already, and what serves pods there that don't name Kumi."""
+    around = [*_around_jobs(), *_storage(), GangsOfPods()]
     return [*bare_controllers(settings), *around, NodeLife(), TaintEviction(), EventTtl(), *_access()]
 
 
@@ -146,16 +146,16 @@ def workload_controllers() -> list[WorkloadController[Any]]:
 
 def all_deciders(profile: Profile | None = None) -> list[MakeDeciders]:
     """Every group of deciders, the one that people wait for first."""
-    return [*own_deciders(profile), *kubernetes_deciders()]
+    return [*own_deciders(profile, SCHEDULERS), *kubernetes_deciders()]
 
 
-def own_deciders(profile: Profile | None = None) -> list[MakeDeciders]:
-    """Those that run on any cluster."""
-    return [lambda: _scheduling(profile), lambda: (QueueStatus(profile),)]
+def own_deciders(profile: Profile | None = None, schedulers: tuple[str, ...] = OWN_NAMES) -> list[MakeDeciders]:
+    """Those that run on any cluster. `schedulers`: the pods' scheduler names that mean Kumi."""
+    return [lambda: _scheduling(profile, schedulers), lambda: (QueueStatus(profile),)]
 
 
-def _scheduling(profile: Profile | None) -> Sequence[Decider]:
-    scheduler = Scheduler(profile)
+def _scheduling(profile: Profile | None, schedulers: tuple[str, ...]) -> Sequence[Decider]:
+    scheduler = Scheduler(profile, schedulers)
     deciders: list[Decider] = [scheduler, GangQueues(scheduler.state)]
     if profile is not None and profile.settings.by_usage is not None:
         deciders.append(PastUsageStatus(scheduler.state))

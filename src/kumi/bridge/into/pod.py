@@ -23,7 +23,9 @@ from kumi.engine import gangs, model
 INDEX_KEYS = ("training.kubeflow.org/replica-index", "batch.kubernetes.io/job-completion-index")
 VOLCANO_SCHEDULER = "volcano"
 SCHEDULERS = ("", "default-scheduler", "kumi", VOLCANO_SCHEDULER)
-"""the names in spec.schedulerName that mean Kumi"""
+"""the names in spec.schedulerName that mean Kumi where it is the control plane"""
+OWN_NAMES = ("kumi",)
+"""those that mean it beside another scheduler"""
 ANY_ZONE = "*"
 """every revocable zone; naming one of them is not supported by Volcano either"""
 
