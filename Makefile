@@ -53,7 +53,7 @@ mutants: setup-dev
 	$(BIN)/python tools/mutants.py $(MUTANTS)
 
 bench: setup
-	$(BIN)/python bench/run.py $(BENCH) && $(BIN)/python bench/admission.py && $(BIN)/python bench/placement.py
+	$(BIN)/python bench/run.py $(BENCH) && $(BIN)/python bench/admission.py && $(BIN)/python bench/placement.py && $(BIN)/python bench/evaluator.py
 
 docs: setup-dev
 	$(BIN)/python tools/rules.py --write docs/rules.md

@@ -13,22 +13,23 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from kumi.api.scheme import load
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tools"))
 
-from programs import find_bubblewrap, find_kubectl, has_user_namespaces
+from programs import find_bubblewrap, find_chromium, find_kubectl, has_user_namespaces
 
 FOUND_BY: dict[str, Callable[[], object]] = {
     "kubectl": cache(find_kubectl),
     "bubblewrap": cache(find_bubblewrap),
+    "chromium": cache(find_chromium),
     "user namespaces": cache(has_user_namespaces),
 }
 """what is no Python package; asked once"""
 # An example's time says nothing on a shared machine; what CI found must be found again elsewhere.
-settings.register_profile("kumi", deadline=None, print_blob=True)
+settings.register_profile("kumi", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("kumi")
 load()  # the scheme, as every program does first
 

@@ -1,8 +1,9 @@
-"""Gets the real programs that tests use: kubectl (1.27 or newer), bubblewrap and torch; says which are missing.
+"""Gets the real programs that tests use: kubectl (1.27 or newer), bubblewrap, Chromium and torch; says which are missing.
 
 With `CI` set nothing may be missing: what can't be had is an error. Without it, torch (large) is left out unless it is
-there already, and the tests that need a missing program are reported as not run, by its name. Bubblewrap is no Python
-package: it comes from the system's packages where this is run as root on Debian or Ubuntu.
+there already, and the tests that need a missing program are reported as not run, by its name. Bubblewrap and Chromium are no
+Python packages: they come from the system's packages where this is run as root on Debian (Chromium: or on a system of that kind
+that has it as a package).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 KUBECTL_OLDEST = (1, 27)
 TORCH = "torch==2.13.0"
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def kubectl_version(program: str) -> tuple[int, int] | None:
@@ -45,6 +47,11 @@ def find_bubblewrap() -> str | None:
         return None
     command = [program, "--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "/bin/true"]
     return program if subprocess.run(command, capture_output=True, check=False).returncode == 0 else None
+
+
+def find_chromium() -> str | None:
+    """A browser of that family."""
+    return next((path for name in CHROMIUMS if (path := shutil.which(name))), None)
 
 
 def has_user_namespaces() -> bool:
@@ -83,6 +90,8 @@ def main() -> int:
         missing.append("kubectl")
     if find_bubblewrap() is None and not (install_package("bubblewrap") and find_bubblewrap()):
         missing.append("bubblewrap")
+    if find_chromium() is None and not (install_package("chromium") and find_chromium()):
+        missing.append("chromium")
     if not has_torch() and not (strict and install(TORCH) and has_torch()):
         missing.append("torch")
     for program in missing:

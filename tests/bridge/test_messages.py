@@ -263,3 +263,22 @@ def test_a_pod_is_told_how_many_nodes_said_which_no() -> None:
 def test_what_is_no_record_is_an_error() -> None:
     with pytest.raises(KumiError, match="decision record"):
         messages.record_from_json({"code": "NO_SUCH_CODE"})
+
+
+def test_a_pod_is_told_that_no_one_gpu_has_so_much() -> None:
+    share = Reason(Code.GPUS_SPLIT, resource=GPU, need=500, have=400, detail="share")
+    whole = Reason(Code.GPUS_SPLIT, resource=GPU, need=2000, have=1000)
+    assert messages.sentence(share) == (
+        f"its pods need 500m {GPU} on one GPU each, and the most that one GPU has free is 400m {GPU}"
+    )
+    assert messages.sentence(whole) == (
+        f"its pods need 2 {GPU} that nobody shares each, and the most that one node has free is 1 {GPU}"
+    )
+    of_nodes = (
+        Reason(Code.GPUS_SPLIT, resource=GPU, need=500, have=400, nodes=2, detail="share"),
+        Reason(Code.GPUS_SPLIT, resource=GPU, need=2000, have=1000, nodes=1),
+    )
+    assert messages.unplaced_pod(of_nodes) == (
+        f"No node takes the pod: 2 nodes have no one GPU with 500m {GPU} free (the most is 400m {GPU}), "
+        f"1 node has no 2 {GPU} that nobody shares (the most is 1 {GPU})."
+    )

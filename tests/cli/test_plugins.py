@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from kumi.api.errors import KumiError
-from kumi.cli.plugin_files import Found
 from kumi.cli.plugins import command, described
 from kumi.engine.placement.plugins.registry import PLUGINS
+from kumi.runtime.plugin_files import Found
 
 
 def test_every_plug_in_is_listed_with_what_it_has_a_say_in_and_what_it_is_about() -> None:

@@ -434,3 +434,11 @@ def test_a_new_scheduler_finds_pod_groups_as_they_are_and_writes_nothing() -> No
         again.put(manifest)
     assert all(step.writes == () for step in again.decide().values())
     assert again.decide() == {}
+
+
+def test_what_it_last_decided_can_be_read_written_or_not() -> None:
+    table = Table(workload("a", 1))
+    table.scheduler.decide(NOW_MS)
+    assert [type(decision).__name__ for decision in table.scheduler.decided] == ["Admit"]
+    table.scheduler.decide(NOW_MS)
+    assert table.scheduler.decided == ()

@@ -57,7 +57,7 @@ def test_who_holds_most_on_nodes_stands_first() -> None:
     holdings.take("ns/small", Admission("q1", ()), {}, {"gpu": 2})
     holdings.take("ns/large", Admission("q1", ()), {}, {"gpu": 8})
     holdings.place("uid", "", (("gpu", 4), ("cpu", 0)))
-    assert [(key or uid) for _, key, uid in holdings.by_resource["gpu"]] == ["ns/large", "uid", "ns/small"]
+    assert [(key or uid) for _, key, uid in holdings.largest("gpu")] == ["ns/large", "uid", "ns/small"]
     holdings.drop("ns/large")
     holdings.unplace("uid", "", (("gpu", 4), ("cpu", 0)))
     holdings.drop("ns/small")

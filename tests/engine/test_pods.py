@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kumi.engine.journal import Journal
-from kumi.engine.pods import Pods, turn, waits
+from kumi.engine.pods import Pods, waits
 from kumi.testing.builders import pod
 
 ALONE = pod("ns/p", gpu=1)
@@ -16,24 +16,13 @@ def test_a_pod_waits_unless_it_has_ended_or_is_gated_or_goes() -> None:
     assert not any(waits(replace(ALONE, **{field: True})) for field in ("finished", "gated", "terminating"))
 
 
-def test_the_order_is_priority_creation_key_uid() -> None:
-    order = [
-        replace(ALONE, priority=5, created_ms=9),
-        replace(ALONE, created_ms=1, key="ns/z"),
-        replace(ALONE, created_ms=2, key="ns/a", uid="1"),
-        replace(ALONE, created_ms=2, key="ns/a", uid="2"),
-        replace(ALONE, created_ms=2, key="ns/b", uid="0"),
-    ]
-    assert sorted([order[i] for i in (3, 1, 4, 0, 2)], key=turn) == order
-
-
 def test_only_pods_alone_without_a_node_are_in_line() -> None:
     pods = Pods(Journal())
     pods.put(ALONE, "")
     pods.put(pod("ns/bound"), "n1")
     pods.put(pod("ns/member", workload="ns/a"), "")
     pods.put(pod("ns/gated", gated=True), "")
-    assert [t[3] for t in pods.alone] == ["ns/p"]
+    assert [t[-1] for t in pods.alone] == ["ns/p"]
 
 
 def test_a_pod_is_found_by_node_and_by_workload_until_it_goes() -> None:

@@ -32,7 +32,7 @@ def test_every_wrong_field_is_told_with_its_path() -> None:
         ("profile", "FieldValueNotSupported"),
         ("scoring", "FieldValueNotSupported"),
     ]
-    assert 'scoring: Unsupported value: 3: supported values: "binpack", "nodeorder"' in str(caught.value)
+    assert 'scoring: Unsupported value: 3: supported values: "binpack", "bestFit", "fewestFree", ' in str(caught.value)
     assert '"profile", "placement", "scoring"' in str(caught.value)
 
 

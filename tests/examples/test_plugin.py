@@ -9,12 +9,12 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from kumi.cli.plugins import command
-from kumi.cli.policy_file import read_policy
 from kumi.engine.decisions import Bind
 from kumi.engine.gangs import Member, PodGroup, Queue
 from kumi.engine.model import Put
 from kumi.engine.placement import session
 from kumi.engine.state import State
+from kumi.runtime.policy_files import read_policy
 from kumi.testing.builders import node, pod
 
 POLICY = Path(__file__).parent.parent.parent / "examples" / "plugin" / "policy.yaml"

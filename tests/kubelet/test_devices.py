@@ -100,3 +100,24 @@ def test_an_ill_card_is_given_to_nobody_until_it_is_well() -> None:
         devices.take("q", pod("q", asks(1)))
     assert devices.avoid([]) == 0
     assert devices.take("q", pod("q", asks(1))) == {"main": {GPU: [0]}}
+
+
+def told(uid: str, numbers: str, *containers: dict[str, Any]) -> dict[str, Any]:
+    made = pod(uid, *containers)
+    made["metadata"]["annotations"] = {"kumi.dev/gpu-index": numbers}
+    return made
+
+
+def test_pods_that_share_a_device_see_it_all_and_nobody_gets_it_whole() -> None:
+    devices = Devices({GPU: 2})
+    for uid in ("p", "q"):
+        assert devices.take(uid, told(uid, "0", asks(0, "a"), asks(0, "b"))) == {"a": {GPU: [0]}, "b": {GPU: [0]}}
+    assert devices.take("w", pod("w", asks(1))) == {"main": {GPU: [1]}}
+    with pytest.raises(KumiError):
+        devices.take("x", pod("x", asks(1)))
+
+
+def test_whole_devices_are_those_that_the_pod_was_bound_with() -> None:
+    devices = Devices({GPU: 4})
+    assert devices.take("p", told("p", "2,3", asks(1, "a"), asks(1, "b"))) == {"a": {GPU: [2]}, "b": {GPU: [3]}}
+    assert devices.take("q", told("q", "2,7", asks(2))) == {"main": {GPU: [0, 1]}}

@@ -19,7 +19,6 @@ from __future__ import annotations
 from typing import Any
 
 from kumi.api.errors import KumiError
-from kumi.api.kueue import QUEUE_LABEL
 from kumi.api.meta import format_time, parse_time
 from kumi.api.quantity import format_amount, parse_amount
 from kumi.api.wire import JsonObject
@@ -49,6 +48,8 @@ SENTENCES: dict[Code, str] = {
     Code.COHORT_CYCLE: "the Cohorts above ClusterQueue {where} are each other's parents",
     Code.NAMESPACE_NOT_SELECTED: "the namespaceSelector of ClusterQueue {where} leaves this namespace out",
     Code.BEHIND_HEAD: "ClusterQueue {where} is StrictFIFO, and the workload at its head has to start first",
+    Code.BEHIND: "it waits its turn: those ahead of it in line find no room, of which {where} was the first",
+    Code.WOULD_DELAY: "started now it would delay those ahead of it in line; room is kept for {where}, the first of them",
     Code.RESOURCE_NOT_COVERED: "it needs {need}, and ClusterQueue {where} has no quota for {resource}",
     Code.FLAVOR_NOT_MATCHED: (
         "its pods{of_pod_set} do not match ResourceFlavor {flavor} of ClusterQueue {where} "
@@ -67,6 +68,9 @@ SENTENCES: dict[Code, str] = {
     Code.CLAIM_SHARED: "its pods share PersistentVolumeClaim {claim}, which {shared}",
     Code.CLAIM_IN_USE: "PersistentVolumeClaim {claim} is ReadWriteOncePod, and another pod uses it",
     Code.CAPACITY_TOO_SMALL: "its pods{of_pod_set} need {need} together, and the nodes that they may use have {have} in all",
+    Code.GPUS_SPLIT: (
+        "its pods{of_pod_set} need {need} {on_gpus} each, and the most that one {gpu_or_node} has free is {have}{unplaced}"
+    ),
     Code.NODES_FULL: "its pods{of_pod_set} need {need} together, and {have} {is_free} free on the nodes{unplaced}",
     Code.RESERVATION_LOST: "node {where}, which was kept for it, is gone or takes no pods",
     Code.NO_POD_GROUP: "its PodGroup {where} does not exist",
@@ -97,6 +101,8 @@ CONDITION_REASONS: dict[Code, str] = {
     Code.COHORT_CYCLE: "Suspended",
     Code.NAMESPACE_NOT_SELECTED: "Misconfigured",
     Code.BEHIND_HEAD: "PendingEvaluation",
+    Code.BEHIND: "PendingEvaluation",
+    Code.WOULD_DELAY: "PendingEvaluation",
     Code.RESOURCE_NOT_COVERED: "NoMatchingFlavor",
     Code.FLAVOR_NOT_MATCHED: "NoMatchingFlavor",
     Code.OVER_QUOTA: "ExceedsMaxQuota",
@@ -112,6 +118,7 @@ CONDITION_REASONS: dict[Code, str] = {
     Code.CLAIM_SHARED: "TopologyPlacementFailed",
     Code.CLAIM_IN_USE: "TopologyPlacementFailed",
     Code.CAPACITY_TOO_SMALL: "TopologyPlacementFailed",
+    Code.GPUS_SPLIT: "TopologyPlacementFailed",
     Code.NODES_FULL: "TopologyPlacementFailed",
     Code.RESERVATION_LOST: "TopologyPlacementFailed",
     Code.NO_POD_GROUP: "Misconfigured",
@@ -123,6 +130,9 @@ CONDITION_REASONS: dict[Code, str] = {
     Code.GANG_SHORT: "TopologyPlacementFailed",
     Code.GANG_INCOMPLETE: "TopologyPlacementFailed",
 }
+
+SHARE = "share"
+"""detail of a reason: a share of one GPU is wanted, and not whole ones"""
 
 CLAIM_IS = {
     "unbound": "has no volume yet",
@@ -196,6 +206,8 @@ def sentence(reason: Reason) -> str:
         need=amount(reason.resource, reason.need) if reason.resource else "room",
         have=amount(reason.resource, reason.have) if reason.resource else "none",
         pods=missing,
+        on_gpus="on one GPU" if reason.detail == SHARE else "that nobody shares",
+        gpu_or_node="GPU" if reason.detail == SHARE else "node",
         fitting=reason.have,
         least=reason.need,
         are="is" if missing == 1 else "are",
@@ -262,6 +274,9 @@ def _node_sentence(reason: Reason) -> str:
             "volume in use": f"{'are' if many else 'is'} not the one on which its ReadWriteOnce volume is used",
         }.get(reason.detail, f"said no ({reason.detail})")
     need, have = amount(reason.resource, reason.need), amount(reason.resource, reason.have)
+    if reason.code is Code.GPUS_SPLIT:
+        no_gpu = f"no one GPU with {need} free" if reason.detail == SHARE else f"no {need} that nobody shares"
+        return f"{'have' if many else 'has'} {no_gpu} (the most is {have})"
     size = "too small" if reason.code is Code.NODE_TOO_SMALL else "full"
     return f"{'are' if many else 'is'} {size} (it needs {need}, the most that one has is {have})"
 
@@ -353,6 +368,8 @@ def _checked(checks: list[JsonObject], queue: str) -> tuple[str, str]:
 
 def why_without_workload(job: JsonObject, warning: str = "") -> tuple[str, str]:
     """Two lines about a job that has no Workload. `warning`: the message of the last warning event about it."""
+    from kumi.api.kueue import QUEUE_LABEL  # here: what the engine says is put into words without the kinds of the API
+
     conditions = (job.get("status") or {}).get("conditions") or []
     ended = next((c for c in conditions if c.get("status") == "True" and c.get("type") in ENDS), None)
     if ended is not None:

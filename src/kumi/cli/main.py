@@ -23,6 +23,8 @@ COMMANDS = {
     "gangs": "Show what pod groups hold, what they wait for, and why.",
     "plugins": "List the plug-ins that a policy may name.",
     "why": "Say in two lines why a job waits.",
+    "evaluate": "Play a load of jobs through policies on a virtual clock, and compare them.",
+    "record": "Write down what happens in a cluster, to evaluate policies on it.",
 }
 
 

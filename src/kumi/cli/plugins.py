@@ -14,7 +14,7 @@ from kumi.cli.options import output_option
 from kumi.cli.status import show
 
 if TYPE_CHECKING:
-    from kumi.cli.plugin_files import Found
+    from kumi.runtime.plugin_files import Found
 
 
 @click.command("plugins")
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @output_option
 def command(policy: Path | None, output: str) -> None:
     """List the plug-ins that a policy may name: the hooks in which they have a say, their arguments, and where they are from."""
-    from kumi.cli.plugin_files import built_in, others
+    from kumi.runtime.plugin_files import built_in, others
 
     found = [described(one) for one in (*built_in(), *others(_files(policy)))]
     if output == "json":

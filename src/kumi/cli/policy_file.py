@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from kumi.api.errors import KumiError
+from kumi.runtime.policy_files import read_policy
 
 if TYPE_CHECKING:
-    import yaml
-
     from kumi.engine.model import Profile
 
 log = logging.getLogger(__name__)
@@ -81,57 +79,3 @@ def _look(path: Path | None) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return (found.st_mtime_ns, found.st_size, found.st_ino) if found is not None else None
-
-
-def read_policy(path: Path | None) -> Profile:
-    """The profile that the file asks for; the default where there is none. KumiError."""
-    from kumi.api.yaml import load_all
-    from kumi.cli.plugin_files import others
-    from kumi.engine.policy import PolicyError, parse, plugin_files
-
-    if path is None:
-        return parse(None, {one.name: one.made for one in others()})
-    try:
-        text = path.read_bytes()
-        documents = list(load_all(text))
-    except (OSError, KumiError) as error:
-        raise KumiError(f"the policy {path} can't be read: {error}") from error
-    if len(documents) > 1:
-        raise KumiError(f"the policy {path} must be one document, not {len(documents)}")
-    raw = documents[0] if documents else None
-    found = others([path.parent / file for file in plugin_files(raw)])
-    try:
-        return parse(raw, {one.name: one.made for one in found})
-    except PolicyError as error:
-        lines = "\n".join(f"  line {line_of(text, wrong.path)}: {wrong.text()}" for wrong in error.errors)
-        raise KumiError(f"the policy {path} is wrong:\n{lines}") from error
-
-
-def line_of(text: bytes, path: str) -> int:
-    """The line of a field (`tiers[0].plugins[1].name`) in YAML; where it isn't there, of what is nearest above it."""
-    import yaml
-
-    from kumi.api.yaml import Loader
-
-    node = yaml.compose(text, Loader)
-    line = 1
-    for word in re.findall(r"[^.\[\]]+", path):
-        step = _below(node, word)
-        if step is None:
-            break
-        line, node = step
-    return line
-
-
-def _below(node: Any, word: str) -> tuple[int, yaml.Node] | None:
-    """The line and the value of a member or an item."""
-    import yaml
-
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            if key.value == word:
-                return key.start_mark.line + 1, value
-    elif isinstance(node, yaml.SequenceNode) and word.isdecimal() and int(word) < len(node.value):
-        item = node.value[int(word)]
-        return item.start_mark.line + 1, item
-    return None

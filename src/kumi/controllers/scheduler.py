@@ -60,6 +60,8 @@ class Scheduler:
         self._unwritten = Unwritten()
         self._now_ms = 0
         self._attempts = line_measures.Attempts()
+        self.decided: tuple[Decision, ...] = ()
+        """what the last `decide` decided, in its order, whether it is written now, later or never"""
 
     @property
     def state(self) -> State:
@@ -122,8 +124,11 @@ class Scheduler:
     def decide(self, now_ms: int) -> Batch:
         """See Decider."""
         self._now_ms = now_ms
-        steps = [*self._decided(cycle.decide(self._state, now_ms), now_ms)]
-        steps.extend(self._decided(session.decide(self._state, now_ms), now_ms))
+        admission = cycle.decide(self._state, now_ms)
+        steps = [*self._decided(admission, now_ms)]
+        placement = session.decide(self._state, now_ms)
+        steps.extend(self._decided(placement, now_ms))
+        self.decided = (*admission, *placement)
         steps.extend(self._later(now_ms))
         return Batch(tuple(steps), self._wake(now_ms))
 

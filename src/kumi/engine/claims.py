@@ -19,13 +19,14 @@ Not here       who is evicted: admission/victims.py; when a claim is made and ta
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from kumi.engine.admission.quota import FlavorResource
 from kumi.engine.journal import Journal
 from kumi.engine.model import Admission
+from kumi.engine.placement.devices import place_holder
 from kumi.engine.placement.nodes import ONE_POD, PODS, Requests
 from kumi.engine.reasons import Code, Reason
 
@@ -120,15 +121,18 @@ class Claims:
         self._shift(state, self.of, self.spoken, 1)
         self.shown = True
         try:
-            with self.kept(state):
+            with self._kept(state):  # claims may be made inside
                 yield
         finally:
             self.shown = False
             self._shift(state, self.of, self.spoken, -1)
 
+    def kept(self, state: State) -> AbstractContextManager[None]:
+        """Inside, where no claim is made, places that are claimed and that no victim holds any more count as used."""
+        return self._kept(state) if self.of or self.charged else nullcontext()
+
     @contextmanager
-    def kept(self, state: State) -> Iterator[None]:
-        """Inside, places that are claimed and that no victim holds any more count as used."""
+    def _kept(self, state: State) -> Iterator[None]:
         self._recharge(state)
         try:
             yield
@@ -179,6 +183,7 @@ class Claims:
             row = state.nodes.row_by_name.get(cell[0])
             if amount and row is not None:
                 line = state.nodes.line(cell[1])  # first: it may replace the array
+                state.nodes.stir(row)
                 self._journal.add(state.nodes.used, (line, row), amount)
         self._journal.swap(self, "charged", wanted)
 
@@ -195,6 +200,20 @@ def room_of(state: State, workload: str) -> list[tuple[str, Requests, int]]:
         if node:
             found.append((node, state.pods.by_uid[uid].shape.requests, 1))
     return found
+
+
+def leave_nodes(state: State, workload: str) -> None:
+    """Inside a trial that is taken back: nothing of what the workload holds on nodes is there any more."""
+    for node, requests, pods in room_of(state, workload):
+        state.nodes.use(node, requests, -pods)
+    devices = state.nodes.devices
+    for uid in sorted(state.pods.of_workload.get(workload, ())):
+        devices.unseat_pod(state.pods.by_uid[uid])
+    for given in state.holdings.admission[workload].pod_sets:
+        slots = (workload, given.name)
+        for node, count in state.reservations.open_places(slots):
+            for number in range(count):
+                devices.unseat(place_holder(slots, node, number))
 
 
 def _count(table: dict[Cell, int], node: str, requests: Requests, pods: int) -> None:

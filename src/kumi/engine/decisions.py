@@ -54,10 +54,11 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """This pod on that node."""
+    """This pod on that node. `devices`: the numbers of its GPUs there, where it matters which (somebody shares some)."""
 
     pod: str
     node: str
+    devices: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ Not here       places on nodes: reservations.py; may it start: admission/.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from kumi.engine.admission.quota import FlavorResource, Quotas
@@ -63,8 +63,9 @@ class Holdings:
         """LocalQueues that have holders there, where they take turns by usage"""
         self.of_queue: dict[str, dict[str, None]] = {}
         self.by_quota: dict[tuple[str, FlavorResource], list[Holder]] = {}
-        self.by_resource: dict[str, list[Holder]] = {}
-        """of what is held on nodes: workloads that Kumi placed, and pods on their own"""
+        self.by_resource: dict[str, dict[int, list[tuple[str, str]]]] = {}
+        """of what is held on nodes: workloads that Kumi placed, and pods on their own: resource -> amount -> (workload or "", pod
+        uid or "") in order. By amount, as the pods of a shape hold the same: no line is as long as there are pods"""
         self.placed: dict[str, Amounts] = {}
 
     def take(self, workload: str, admission: Admission, usage: dict[FlavorResource, int], placed: Amounts) -> None:
@@ -143,25 +144,39 @@ class Holdings:
         """That pod, or that workload, holds so much on nodes."""
         for resource, amount in requests:
             if amount > 0:
-                self._rank(self.by_resource, resource, (-amount, workload, pod))
+                if resource not in self.by_resource:
+                    self._journal.put(self.by_resource, resource, {})
+                self._rank(self.by_resource[resource], amount, (workload, pod))
 
     def place_many(self, pods: Iterable[tuple[str, Requests]]) -> None:
         """So many pods hold so much each, at once."""
-        more: dict[str, list[Holder]] = {}
+        more: dict[tuple[str, int], list[tuple[str, str]]] = {}
         for uid, requests in pods:
             for resource, amount in requests:
                 if amount > 0:
-                    more.setdefault(resource, []).append((-amount, "", uid))
-        for resource, holders in more.items():
+                    more.setdefault((resource, amount), []).append(("", uid))
+        for (resource, amount), holders in more.items():
             if resource not in self.by_resource:
-                self._journal.put(self.by_resource, resource, [])
-            self._journal.insert_many(self.by_resource[resource], holders)
+                self._journal.put(self.by_resource, resource, {})
+            by_amount = self.by_resource[resource]
+            if amount not in by_amount:
+                self._journal.put(by_amount, amount, [])
+            self._journal.insert_many(by_amount[amount], holders)
 
     def unplace(self, pod: str, workload: str, requests: Requests) -> None:
         """Not any more."""
         for resource, amount in requests:
             if amount > 0:
-                self._unrank(self.by_resource, resource, (-amount, workload, pod))
+                self._unrank(self.by_resource[resource], amount, (workload, pod))
+                if not self.by_resource[resource]:
+                    self._journal.drop(self.by_resource, resource)
+
+    def largest(self, resource: str) -> Iterator[Holder]:
+        """Who holds some of it on nodes: the larger amounts first, then by key, by uid."""
+        by_amount = self.by_resource.get(resource, {})
+        for amount in sorted(by_amount, reverse=True):
+            for workload, pod in by_amount[amount]:
+                yield -amount, workload, pod
 
     def _member(self, table: dict[K, dict[str, None]], key: K, member: str) -> None:
         if key not in table:

@@ -4,6 +4,8 @@ The rule, after every apply, decision and settle:
     quota          usage of each flavor-resource is within quota, further only as far as causes outside of the engine brought it
                    (quota was cut, a workload came with its admission)
     nodes          what is used of a node is within allocatable, the pod count included, with the same exception
+    devices        nobody has more than is left of a single GPU, with the same exception; what pods have of each adds up to what
+                   is kept
     gang           an admission that the engine decided has a place for each of its pods, or (where Kumi doesn't place) for none
     one place      a workload that waits is in one line, in a back-off or aside; one that holds or has finished is in none
     claims         who is spoken for holds something and is going; who speaks waits in a line
@@ -18,6 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+
 from kumi.api.errors import InvariantError
 from kumi.engine.admission.order import Kind, kind, place
 from kumi.engine.admission.quota import COHORT, FlavorResource, Quotas, cohort_node
@@ -25,6 +29,7 @@ from kumi.engine.decisions import Admit, Bind
 from kumi.engine.holdings import standing_of
 from kumi.engine.journal import Journal
 from kumi.engine.model import Admission, Pod
+from kumi.engine.placement.devices import GPU, WHOLE
 from kumi.engine.placement.nodes import ASKS_AT_MOST, ONE_POD, PODS, Requests
 from kumi.engine.queues import lane_of
 from kumi.engine.reasons import Code
@@ -38,6 +43,7 @@ def check(state: State) -> None:
     _quota(state, held)
     _promises(state, held)
     _nodes(state)
+    _devices(state)
     _gangs(state, held)
     _lines(state, held)
     _tree(state, held)
@@ -170,6 +176,30 @@ def _nodes(state: State) -> None:
     rows = set(nodes.row_by_name.values())
     empty = [row for row in range(nodes.used.shape[1]) if row not in rows]
     _require(not nodes.used[:, empty].any() and nodes.free_rows == empty, "nodes: a row without a node is not empty")
+
+
+def _devices(state: State) -> None:
+    devices = state.nodes.devices
+    used: dict[tuple[int, int], int] = {}
+    for holder, seat in devices.seats.items():
+        pod = state.pods.by_uid.get(holder)
+        if pod is not None and not seat.promised:
+            node = _seat(state, pod)
+            _require(state.nodes.row_by_name.get(node) == seat.row, f"devices: {pod.key} has devices where it is not")
+            _require(seat.each == (pod.shape.share or WHOLE), f"devices: {pod.key} has other than it asks for")
+            _require(not pod.devices or pod.devices == seat.devices, f"devices: {pod.key} has others than it says")
+        for device in () if seat.promised else seat.devices:
+            used[device, seat.row] = used.get((device, seat.row), 0) + seat.each
+    kept = {at: int(amount) for at, amount in np.ndenumerate(devices.used) if amount}
+    _require(kept == used, f"devices: kept as {kept}, and are {used}")
+    for pod in state.pods.by_uid.values():
+        if pod.shape.share and state.nodes.allocatable_of(_seat(state, pod), GPU) >= WHOLE:
+            _require(bool(devices.of(pod.uid)), f"devices: {pod.key} shares a device, and has none")
+    line = state.nodes.line_by_resource.get(GPU)
+    for name, row in state.nodes.row_by_name.items() if line is not None else ():
+        past = int(state.nodes.inherited[line, row])
+        over, most = devices.over(row), devices.inherited.get(row, 0) + -(-past // WHOLE) * WHOLE
+        _require(over <= most, f"devices: those of {name} are {over} over, {most} at most")
 
 
 def _gangs(state: State, held: dict[str, Admission]) -> None:

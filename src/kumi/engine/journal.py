@@ -129,6 +129,12 @@ class Journal:
             self._entries.append((setattr, owner, attribute, getattr(owner, attribute)))
         setattr(owner, attribute, value)
 
+    def tell(self, listener: Callable[[Any], None], what: Any) -> None:
+        """listener(what), now and again when this is taken back: for who keeps what follows from the state beside it."""
+        if self._depth:
+            self._entries.append((_undo_tell, listener, what, None))
+        listener(what)
+
     def _open(self) -> int:
         self._depth += 1
         return len(self._entries)
@@ -183,6 +189,10 @@ def _undo_put_many(table: dict[Any, Any], old: dict[Any, Any], _: None) -> None:
 
 def _undo_drop_many(table: dict[Any, Any], old: dict[Any, Any], _: None) -> None:
     table.update(old)
+
+
+def _undo_tell(listener: Callable[[Any], None], what: Any, _: None) -> None:
+    listener(what)
 
 
 def _undo_insert(line: list[Any], item: Any, _: None) -> None:

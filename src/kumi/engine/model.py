@@ -317,6 +317,9 @@ class PodShape:
     containers: int = 1
     scored: tuple[int, int] | None = None
     whole_cpus: tuple[int, ...] = ()
+    share: int = 0
+    """thousandths of ONE device of `nvidia.com/gpu` that the pod shares with others; `requests` names the same amount of it. 0:
+    it shares none, and the devices that it requests are its own, whole"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,6 +481,8 @@ class Pod:
     labels: tuple[tuple[str, str], ...] = ()
     started_ms: int = 0
     """when it began to run, 0 while it hasn't"""
+    devices: tuple[int, ...] = ()
+    """the numbers of its GPUs on its node, where that is written on it"""
 
     @property
     def namespace(self) -> str:

@@ -2,9 +2,20 @@
 
     profile: kumi | kueue | volcano    which strategies decide
     placement: kumi | none             Kumi places pods itself, or the cluster's own scheduler does (only quota is decided)
-    scoring: binpack | nodeorder       which node is best: the fullest that fits, or the emptiest
-    queueOrder: time | leastSlack      who goes first of a queue's workloads of equal priority: who came first, or who has the
-                                       least time to lose until its deadline (kumi.bridge.into.due has the annotations)
+    scoring: binpack | nodeorder |     which node is best: the fullest that fits, the emptiest (nodeorder, spread), the one with
+                                       the
+        spread | bestFit |             least left, where the fewest free GPUs become useless, any, the one of which the most is
+        fragmentation | random |       used, the one with the fewest free GPUs (placement/plugins has a file for each); for pods
+                                       on
+        utilization | fewestFree       their own and for pod groups (scoring_words.py)
+    scoringArguments: {}               random: seed; fragmentation: typical (plugins/typical.py)
+    queueOrder: time | leastSlack |    who goes first of those of equal priority: of a queue's workloads, of pods on their own,
+                                       and
+        shortest | deadline | fair     (order.py) of pod groups; settings.py says what each word means, kumi.bridge.into.due which
+                                       annotations
+    line: open | strict |              who may pass whom of pods on their own, and of pod groups: whoever fits, nobody, or who
+        easy | conservative            delays not the first, or none, of those that wait (placement/line); lineDepth: 1000 is how
+                                       many are looked at behind the first that doesn't fit
 
     actions, tiers, configurations     as in Volcano's scheduler file: what a session of pod groups does (placement/conf.py)
     plugins: [file.py]                 plug-ins of one's own: Python files, beside the policy where the path is not absolute
@@ -33,12 +44,14 @@ from kumi.engine.placement import conf
 from kumi.engine.placement.actions import ACTIONS
 from kumi.engine.placement.conf import Conf
 from kumi.engine.placement.hooks import Configured
-from kumi.engine.placement.plugins import SCORES
+from kumi.engine.placement.line import words
+from kumi.engine.placement.plugins import SCORES, scoring_words
 from kumi.engine.placement.plugins.registry import PLUGINS
-from kumi.engine.settings import QueueOrder
+from kumi.engine.settings import DEPTH, Discipline, QueueOrder
 
 SESSION = ("actions", "tiers", "configurations")
 """the fields of Volcano's scheduler file"""
+DEPTH_FIELD = "lineDepth"
 OF_VOLCANO = ("metrics",)
 """what else it may have"""
 
@@ -47,6 +60,7 @@ FIELDS = {
     "placement": ("kumi", "none"),
     "scoring": ("binpack", *sorted(set(SCORES) - {"binpack"})),
     "queueOrder": tuple(order.value for order in QueueOrder),
+    "line": tuple(line.value for line in Discipline),
 }
 """what each field may be; the first is the default"""
 
@@ -82,12 +96,16 @@ def parse(raw: Any, plugins: Mapping[str, Configured] | None = None) -> Profile:
     settings = configuration.settings(raw, errors)
     if chosen["queueOrder"] in FIELDS["queueOrder"]:
         settings = replace(settings, order=QueueOrder(chosen["queueOrder"]))
+    if chosen["line"] in FIELDS["line"]:
+        settings = replace(settings, line=Discipline(chosen["line"]), depth=_depth(raw, errors))
     others = dict(plugins or {})
-    session = _session(raw, str(chosen["profile"]), others, errors)
+    session = words.meant(_session(raw, str(chosen["profile"]), others, errors), raw, settings)
     errors += _files(raw.get("plugins"))
+    said = scoring_words.arguments(raw, str(chosen["scoring"]), errors)
     if errors:
         raise PolicyError(tuple(errors))
-    arguments = {"scoring": chosen["scoring"]}
+    session = scoring_words.meant(session, raw, str(chosen["scoring"]))
+    arguments = {"scoring": chosen["scoring"], **said}
     return Profile(chosen["profile"], chosen["placement"] == "kumi", arguments, settings, session, others)
 
 
@@ -110,6 +128,14 @@ def _session(raw: Mapping[str, Any], profile: str, others: Mapping[str, Configur
     return found
 
 
+def _depth(raw: Mapping[str, Any], errors: list[FieldError]) -> int:
+    depth = raw.get(DEPTH_FIELD, DEPTH)
+    if isinstance(depth, int) and not isinstance(depth, bool) and depth >= 0:
+        return depth
+    errors.append(FieldError(DEPTH_FIELD, "must be a whole number, 0 or more", "FieldValueInvalid", depth))
+    return DEPTH
+
+
 def _files(named: Any) -> list[FieldError]:
     if named is None or (isinstance(named, list) and all(isinstance(one, str) for one in named)):
         return []
@@ -123,7 +149,7 @@ def _known(raw: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _own() -> Sequence[str]:
-    return (*FIELDS, *SESSION, "plugins", *configuration.SECTIONS)
+    return (*FIELDS, DEPTH_FIELD, scoring_words.FIELD, *SESSION, "plugins", *configuration.SECTIONS)
 
 
 def _unknown(key: str) -> FieldError:

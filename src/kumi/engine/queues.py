@@ -5,8 +5,9 @@ The rule       a pending workload has one place in one line, by admission/order.
                single workload be, whatever its kind is.
 Head           BestEffortFIFO: the first workload that is ready. StrictFIFO: the first of the line, if it is ready; one that
                isn't blocks the line, unless it is parked as one that keeps nobody waiting.
-Lanes          where LocalQueues take turns by usage each has a lane, and the lane of the smallest usage has the head; else
-               a line is one lane.
+Lanes          where LocalQueues take turns by usage each has a lane, and the lane of the smallest usage has the head; where they
+               take turns by what they hold (queueOrder: fair), of the lanes whose heads have the highest priority the one that
+               holds the smallest share (admission/door_shares.py); else a line is one lane.
 Sticky         one workload of a lane may go before all others of it: it waits for those it evicts, and nobody passes it.
 Tried          a head that stays where it is after an attempt is tried again once something happened.
 Why            equal workloads get equal answers, so one attempt speaks for all of a kind: an event costs as many attempts
@@ -72,10 +73,16 @@ class Resumed:
 
 
 class Queues:
-    """All lines. `usage`: the past usage of a LocalQueue, by which lanes take turns."""
+    """All lines. `usage`: the past usage of a LocalQueue, by which lanes take turns. `share`: what a LocalQueue holds of a
+    ClusterQueue, by which lanes whose heads have one priority do, the higher one first; None: it makes no difference."""
 
-    def __init__(self, journal: Journal, usage: Callable[[str], float] = lambda _: 0.0) -> None:
-        self._journal, self._usage = journal, usage
+    def __init__(
+        self,
+        journal: Journal,
+        usage: Callable[[str], float] = lambda _: 0.0,
+        share: Callable[[str, str], float] | None = None,
+    ) -> None:
+        self._journal, self._usage, self._share = journal, usage, share
         self.spot: dict[str, Spot] = {}
         self.lanes: dict[str, dict[str, None]] = {}
         """ClusterQueue -> its lanes; the lane of a queue that has just one is named as the queue is"""
@@ -153,8 +160,8 @@ class Queues:
         for lane in sorted(lanes):
             head = self._head_of(queue, lane, strategy)
             if head is not None:
-                turns.append((self._usage(self.spot[head].door), self.spot[head].place, head))
-        return min(turns)[2] if turns else None
+                turns.append((*self._turn(self.spot[head]), self.spot[head].place, head))
+        return min(turns)[-1] if turns else None
 
     def park(self, queue: str, kind: Kind, parked: Parked) -> None:
         """The kind can't start now."""
@@ -314,8 +321,14 @@ class Queues:
         turns = []
         for lane in lanes:
             first = self.line[lane][0]
-            turns.append((self._usage(self.spot[first[3]].door), first, lane))
-        return [lane for _, _, lane in sorted(turns)]
+            turns.append((*self._turn(self.spot[first[3]]), first, lane))
+        return [turn[-1] for turn in sorted(turns)]
+
+    def _turn(self, spot: Spot) -> tuple[int, float]:
+        """By what the lane of this head takes turns with the others."""
+        if self._share is not None:
+            return (spot.place[0], self._share(spot.door, spot.queue))
+        return (0, self._usage(spot.door))
 
     def _lanes_before(self, spot: Spot) -> list[str]:
         lanes = self._by_turn(spot.queue)

@@ -23,6 +23,7 @@ from typing import TypeAlias
 
 from kumi.engine.journal import Journal
 from kumi.engine.model import Admission, Pod, Workload
+from kumi.engine.placement.devices import place_holder
 from kumi.engine.placement.nodes import Nodes, Requests
 from kumi.engine.placement.one_of import one_of
 
@@ -102,7 +103,7 @@ class Reservations:
     def charge(self, node: str) -> None:
         """Charges a row that is new with the places that are open there."""
         for slots in self.on_node.get(node, ()):
-            self._use(slots, node, self.open[slots].get(node, 0))
+            self._use(slots, node, 0, self.open[slots].get(node, 0))
 
     def open_places(self, slots: Slots) -> list[tuple[str, int]]:
         """The open places, in the order in which they were promised."""
@@ -149,16 +150,34 @@ class Reservations:
         before = table.get(node, 0)
         if places == before:
             return
-        self._use(slots, node, places - before)
+        self._use(slots, node, before, places)
         if places:
             self._journal.put(table, node, places)
         else:
             self._journal.drop(table, node)
 
-    def _use(self, slots: Slots, node: str, places: int) -> None:
-        self._nodes.use(node, self.requests[slots], places)
-        if places and slots in self._stand_ins:
-            self._nodes.residents.seat(self._stand_ins[slots], node, places)
+    def devices_for(self, pod: Pod, node: str) -> tuple[int, ...]:
+        """Of a pod that takes an open place there, and shares no more of a device than was promised: the device that was thought
+        of for it; () for others."""
+        slots = (pod.workload, pod.pod_set)
+        stand_in = self._stand_ins.get(slots)
+        if stand_in is None or not 0 < pod.shape.share <= stand_in.shape.share:
+            return ()
+        number = self.open.get(slots, {}).get(node, 0) - 1
+        return self._nodes.devices.of(place_holder(slots, node, number))
+
+    def _use(self, slots: Slots, node: str, before: int, places: int) -> None:
+        self._nodes.use(node, self.requests[slots], places - before)
+        stand_in = self._stand_ins.get(slots)
+        if stand_in is None or places == before:
+            return
+        self._nodes.residents.seat(stand_in, node, places - before)
+        row, devices = self._nodes.row_by_name.get(node), self._nodes.devices
+        if stand_in.shape.share and row is not None:
+            for number in range(before, places):
+                devices.seat(place_holder(slots, node, number), stand_in.shape, row)
+            for number in range(places, before):
+                devices.unseat(place_holder(slots, node, number))
 
     def clear(self, node: str) -> None:
         """The row goes: nobody sits in the places that are open there."""

@@ -18,13 +18,56 @@ class FairStrategy(Enum):
     INITIAL_SHARE = "LessThanInitialShare"
 
 
+UNSAID_MS = 2**52
+"""later than any time"""
+
+
 class QueueOrder(Enum):
-    """Who goes first of a queue's workloads of equal priority: who came first, or who has the least time to lose (slack =
-    deadline - now - execution time), those without a deadline last. Slack shrinks alike for all who wait, so the order is that
-    of the latest start, deadline - execution time."""
+    """Who goes first of those of equal priority that wait in one line: workloads of a ClusterQueue, pods on their own.
+
+    TIME who came first; SHORTEST the shortest execution time; DEADLINE the earliest deadline; LEAST_SLACK who has the least time
+    to lose, slack = deadline - now - execution time. Who doesn't say what counts goes last, equals by who came first. Slack
+    shrinks alike for all who wait, so the order is that of the latest start, deadline - execution time. FAIR: whose LocalQueue
+    (workloads) or namespace (pods) holds the smaller dominant share."""
 
     TIME = "time"
     LEAST_SLACK = "leastSlack"
+    SHORTEST = "shortest"
+    DEADLINE = "deadline"
+    FAIR = "fair"
+
+    def counts_ms(self, deadline_ms: int | None, execution_ms: int | None) -> int | None:
+        """What the order counts of one that says this, the smaller first; None: that isn't said, or nothing of it counts."""
+        match self:
+            case QueueOrder.SHORTEST:
+                return execution_ms
+            case QueueOrder.DEADLINE:
+                return deadline_ms
+            case QueueOrder.LEAST_SLACK:
+                return None if deadline_ms is None else deadline_ms - (execution_ms or 0)
+        return None
+
+    def turn_ms(self, deadline_ms: int | None, execution_ms: int | None, otherwise_ms: int) -> int:
+        """The place in line of a workload that says this as a time that is never 0: where the order is by time or shares, the
+        time that it has `otherwise`; who doesn't say what counts is past all who do, by that time."""
+        if self in (QueueOrder.TIME, QueueOrder.FAIR):
+            return otherwise_ms
+        counts = self.counts_ms(deadline_ms, execution_ms)
+        return UNSAID_MS + otherwise_ms if counts is None else counts or 1
+
+
+class Discipline(Enum):
+    """Who may pass whom in the line of pods on their own, and of gangs. OPEN: whoever doesn't fit is passed. STRICT: nobody
+    passes the first that doesn't fit. EASY: who doesn't delay the first that doesn't fit. CONSERVATIVE: who delays nobody."""
+
+    OPEN = "open"
+    STRICT = "strict"
+    EASY = "easy"
+    CONSERVATIVE = "conservative"
+
+
+DEPTH = 1000
+"""how many are looked at behind the first that doesn't fit, where nothing is said"""
 
 
 class RequeueTime(Enum):
@@ -89,7 +132,7 @@ class Settings:
     `resume_scan`: a search for flavors goes on where the last cycle left it. `excluded_prefixes`, `transformations`: what a pod
     counts for in quota where that isn't what it requests. `priority_boost`: a workload's own annotation adds to its priority.
     `keep_finished_ms`: for how long a workload that is over is kept (None: as long as its job). `order`: who goes first
-    of equal priorities."""
+    of equal priorities; `line`: who may pass whom of pods on their own, `depth`: of how many behind the first that waits."""
 
     fair: FairSharing | None = None
     by_usage: UsageSharing | None = None
@@ -107,3 +150,5 @@ class Settings:
     priority_boost: bool = True
     keep_finished_ms: int | None = None
     order: QueueOrder = QueueOrder.TIME
+    line: Discipline = Discipline.OPEN
+    depth: int = DEPTH

@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kumi.engine import tree
+from kumi.engine import comings, tree
+from kumi.engine.admission.door_shares import DoorShares
 from kumi.engine.admission.order import kind, place
 from kumi.engine.admission.quota import FlavorResource, Quotas
 from kumi.engine.admission.requests import held
@@ -67,16 +68,20 @@ from kumi.engine.model import (
     Workload,
 )
 from kumi.engine.placement.answers import Answers
+from kumi.engine.placement.best import Best
+from kumi.engine.placement.crowd import Crowd
 from kumi.engine.placement.gang import Site
 from kumi.engine.placement.layers import Layers
 from kumi.engine.placement.nodes import ONE_POD, PODS, Nodes
 from kumi.engine.placement.nominations import Nominations
+from kumi.engine.placement.plugins import looks_at_mix
 from kumi.engine.placement.plugins import of as plugins_of
 from kumi.engine.placement.tasks import KEPT, Tasks, best_effort, nobody
-from kumi.engine.pods import Pods, charged, waits
+from kumi.engine.pods import pods_for
 from kumi.engine.queues import Queues, Spot
 from kumi.engine.reasons import Code, Reason, Record
 from kumi.engine.reservations import Reservations
+from kumi.engine.settings import QueueOrder
 
 
 class State:
@@ -91,14 +96,21 @@ class State:
         self.nodes = Nodes(self.journal)
         self.reservations = Reservations(self.journal, self.nodes)
         self.past = PastUsage(self.journal, self.profile.settings.by_usage)
-        self.queues = Queues(self.journal, self.past.value)
+        self.door_shares = _door_shares(self)
+        """of LocalQueues, where they make an order"""
+        self.queues = Queues(
+            self.journal, self.past.value, self.door_shares.share if self.door_shares is not None else None
+        )
         self.claims = Claims(self.journal)
-        self.pods = Pods(self.journal)
-        self.tasks = Tasks(self.journal, best_effort if self.profile.name == "volcano" else nobody)
+        self.pods = pods_for(self.journal, self.nodes, self.profile)
+        self.tasks = Tasks(self.journal, best_effort if self.profile.name == "volcano" else nobody, self.pods.ends)
         self.answers = Answers(self.journal, self.tasks)
         self.layers = Layers(self.journal, self.nodes)
         self.nominations = Nominations(self.journal, self.nodes)
+        self.nodes.devices.mix = {} if looks_at_mix(self.profile) else None
         self.site = Site(self.nodes, self.journal, plugins_of(self.profile))
+        self.best = Best(self.nodes, self.site.plugins)
+        self.crowd = Crowd(self.nodes, self.site.plugins.filter, self.best)
         self.workloads: dict[str, Workload] = {}
         self.of_local_queue: dict[str, dict[str, None]] = {}
         self.of_namespace: dict[str, dict[str, None]] = {}
@@ -147,19 +159,19 @@ class State:
             case Admit() | Evict() | Finish():
                 self._settle_workload(decision, ok, revision)
             case Bind():
-                self._settle_bind(decision, ok)
+                comings.settle(self, decision, ok)
             case Hold() if not ok:
                 self.journal.drop(self.records, decision.workload)
                 if decision.workload in self.workloads and decision.workload not in self.holdings.admission:
                     self.journal.put(self.untold, decision.workload, None)
             case Unplaced() if not ok:
                 self.journal.drop(self.refusals, decision.pod)
-                self._notice_pod(decision.pod)
+                comings.notice(self, decision.pod)
             case GangPhase():
                 self.answers.settle_phase(decision, ok, revision)
             case EvictPod() if not ok and self.answers.stays(decision):
-                self._reseat(replace(self.pods.by_uid[decision.pod], terminating=False))
-                self._notice_pod(decision.pod)
+                comings.reseat(self, replace(self.pods.by_uid[decision.pod], terminating=False))
+                comings.notice(self, decision.pod)
         self._end()
 
     def assume(self, decision: Assumable) -> None:
@@ -179,10 +191,10 @@ class State:
             case Bind():
                 self.journal.put(self.binding, decision.pod, Assumed(decision))
                 self.journal.drop(self.refusals, decision.pod)
-                self._reseat(self.pods.by_uid[decision.pod])
+                comings.reseat(self, self.pods.by_uid[decision.pod])
             case EvictPod():
                 self.answers.evict(decision)
-                self._reseat(self.pods.by_uid[decision.pod])
+                comings.reseat(self, self.pods.by_uid[decision.pod])
             case Nominate():
                 self.nominations.put(self.pods.by_uid[decision.pod], decision.node)
             case GangPhase():
@@ -197,7 +209,7 @@ class State:
         """When the next back-off is over, or a session of gangs may end otherwise: decide then, also if nothing comes in. None:
         only input changes anything."""
         times = [self.queues.later[0][0]] if self.queues.later else []
-        times += [] if self.answers.wake_ms is None else [self.answers.wake_ms]
+        times += [ms for ms in (self.answers.wake_ms, self.pods.waiting.wake_ms) if ms is not None]
         return min(times, default=None)
 
     # what rules ask
@@ -237,14 +249,13 @@ class State:
     def _end(self) -> None:
         self.quotas.inherit()
         self.nodes.inherit()
-        self.nodes.notice()
 
     def _put(self, delta: Put) -> None:
         match delta.noun:
             case Workload() as workload:
                 self._put_workload(workload)
             case Pod() as pod:
-                self._put_pod(pod)
+                comings.put(self, pod)
             case Node() as node:
                 self._put_node(node)
             case ClusterQueue() | Cohort() | Flavor() | Topology() | AdmissionCheck() as noun:
@@ -272,7 +283,7 @@ class State:
         if type_ is Workload:
             self._remove_workload(key)
         elif type_ is Pod:
-            self._remove_pod(key)
+            comings.remove(self, key)
         elif type_ is Node:
             for uid in self.pods.on_node.get(key, ()):
                 self.nodes.residents.seat(self.pods.by_uid[uid], key, -1)
@@ -426,12 +437,16 @@ class State:
         if self.takes_turns(self.holdings.admission[key].cluster_queue):
             admitted = workload.admitted and workload.admission is not None
             self.past.hold(key, door, self.holdings.usage[key], admitted=admitted)
+        if self.door_shares is not None:
+            self.door_shares.hold(key, workload.queue, self.holdings.usage[key])
         self.holdings.stand(key, standing_of(workload, stays=not self.is_stopping(key)), door)
 
     def _release(self, key: str) -> None:
         self.claims.gone(key)
         admission = self.holdings.drop(key)
         self.past.forget(key)
+        if self.door_shares is not None:
+            self.door_shares.forget(key)
         self.reservations.release(key, admission)
         self.queues.renew(admission.cluster_queue)
         self.journal.put(self.queues.freed, admission.cluster_queue, None)
@@ -464,7 +479,7 @@ class State:
         route = self.catalog.route(workload)
         if isinstance(route, Reason):
             return route
-        lane = workload.queue if self.takes_turns(route) else ""
+        lane = workload.queue if self.door_shares is not None or self.takes_turns(route) else ""
         return Spot(route, place(workload), kind(workload), workload.queue, lane)
 
     def _standing(self, workload: Workload) -> Spot | int | Reason | None:
@@ -495,6 +510,7 @@ class State:
                 self.layers.seat(pod, node.name, 1)
                 if pod.terminating:
                     self.nodes.release(node.name, pod.shape.requests, 1)
+                comings.seat_devices(self, pod, node.name)
             self.reservations.charge(node.name)
         self._notice_node(node.name)
 
@@ -508,88 +524,9 @@ class State:
                 self.journal.put(self.to_check, key, None)
                 self.journal.put(self.gangs, key, None)
 
-    def _put_pod(self, pod: Pod) -> None:
-        if pod.uid in self.binding and (pod.node or pod.finished):
-            self.journal.drop(self.binding, pod.uid)
-        elif self.pods.by_uid.get(pod.uid) == pod:
-            return
-        self._reseat(pod)
-        self._notice_pod(pod.uid)
 
-    def _remove_pod(self, uid: str) -> None:
-        pod = self.pods.by_uid.get(uid)
-        if pod is None:
-            return
-        self._charge(pod, self.pods.node_of.get(uid, ""), -1)
-        self.nodes.resettle(pod, self.pods.node_of.get(uid, ""), None, "")
-        self.nodes.volume_claims.seat(pod, "")
-        self.pods.drop(uid)
-        self.tasks.remove_pod(uid)
-        self.nominations.drop(uid)
-        self.journal.drop_all(uid, self.binding, self.refusals, self.newcomers, self.answers.evicting)
-        self.answers.stir()
-        if pod.workload:
-            self.journal.put(self.gangs, pod.workload, None)
-
-    def _settle_bind(self, decision: Bind, ok: bool) -> None:
-        assumed = self.binding.get(decision.pod)
-        if assumed is None or assumed.decision != decision:
-            return
-        if ok:
-            self.journal.put(self.binding, decision.pod, replace(assumed, settled=True))
-            return
-        self.journal.drop(self.binding, decision.pod)
-        self._reseat(self.pods.by_uid[decision.pod])
-        self._notice_pod(decision.pod)
-
-    def _notice_pod(self, uid: str) -> None:
-        pod = self.pods.by_uid.get(uid)
-        if pod is None:
-            return
-        self.answers.stir()
-        if pod.workload:
-            self.journal.put(self.gangs, pod.workload, None)
-            self.journal.put(self.to_check, pod.workload, None)
-        elif not pod.member.group and waits(pod) and uid not in self.pods.node_of:
-            self.journal.put(self.newcomers, uid, None)
-        else:
-            self.journal.drop(self.newcomers, uid)
-
-    def _reseat(self, pod: Pod) -> None:
-        """The pod is this now; nodes and promises are charged for what changed."""
-        pod = self.answers.leaving(pod)
-        old = self.pods.by_uid.get(pod.uid)
-        was = self.pods.node_of.get(pod.uid, "")
-        bind = self.binding.get(pod.uid)
-        node = pod.node or (bind.decision.node if bind is not None and isinstance(bind.decision, Bind) else "")
-        node = "" if pod.finished else node
-        if old is not None:
-            self.pods.drop(pod.uid)
-        self.pods.put(pod, node)
-        self.nodes.resettle(old, was, pod, node)
-        self.nodes.volume_claims.seat(pod, node)
-        self.tasks.put_pod(pod, node)
-        self.nominations.meet(pod, node, old)
-        if old is None or charged(old, was) != charged(pod, node):
-            if old is not None:
-                self._charge(old, was, -1)
-            self._charge(pod, node, 1)
-
-    def _charge(self, pod: Pod, node: str, times: int) -> None:
-        slots = (pod.workload, pod.pod_set)
-        if node:
-            self.nodes.use(node, pod.shape.requests, times)
-            self.layers.seat(pod, node, times)
-            if pod.terminating:
-                self.nodes.release(node, pod.shape.requests, times)
-            if pod.workload:
-                self.reservations.seat(slots, node, times)
-            elif times > 0:
-                self.holdings.place(pod.uid, "", ((PODS, ONE_POD), *pod.shape.requests))
-            else:
-                self.holdings.unplace(pod.uid, "", ((PODS, ONE_POD), *pod.shape.requests))
-        elif pod.finished and pod.node and pod.workload:
-            self.reservations.end(slots, pod.node, times)
+def _door_shares(state: State) -> DoorShares | None:
+    return DoorShares(state.journal, state.quotas) if state.profile.settings.order is QueueOrder.FAIR else None
 
 
 def _newer(workload: Workload, assumed: Assumed) -> bool:

@@ -13,15 +13,23 @@ Order      events come by time; at one instant: what runs out ends first, then C
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol, TypeAlias
 
+from kumi.api.wire import JsonObject
 from kumi.engine.decisions import Decision
 from kumi.engine.model import Delta, Noun, PodShape, Profile
+from kumi.engine.placement.conf import Arguments, Option
 
 START_MS = 1_767_225_600_000
 """2026-01-01T00:00:00Z: where a virtual clock starts that nobody sets"""
+
+
+MOST = 2**53
+"""Times in milliseconds and amounts in base units are below it: sums of them must have room in 64 bits."""
+RANDOM = "random"
+"""the plug-in that draws"""
 
 
 class Via(Enum):
@@ -96,10 +104,11 @@ class Arrive:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Its owner deletes the job, whether it runs, waits, or is done."""
+    """Its owner deletes the job, whether it runs, waits, or is done. `only_waiting`: unless it runs or is done: it gives up."""
 
     at_ms: int
     key: str
+    only_waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +122,19 @@ class Change:
 
 Event: TypeAlias = Arrive | Cancel | Change
 
+Act: TypeAlias = tuple[str, JsonObject]
+"""create, update (by a merge patch) or delete an object: the verb and the manifest, which is never changed"""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """An event as somebody wrote it: what is done with which objects, in order. `bare`: of a Change, the deltas that nobody wrote
+    as objects. A Change may have no deltas: what it does means nothing to the engine."""
+
+    event: Event
+    acts: tuple[Act, ...] = ()
+    bare: tuple[Delta, ...] = ()
+
 
 @dataclass(frozen=True, slots=True)
 class Load:
@@ -123,6 +145,10 @@ class Load:
     events: Callable[[], Iterator[Event]]
     start_ms: int = START_MS
     size: int | None = None
+    notes: tuple[str, ...] = ()
+    """what was left out or filled in when it was read, as sentences for people"""
+    written: Callable[[], Iterator[Written]] | None = None
+    """the same events, and before them the setting as a Change where there is one, for stack speed; None: nobody wrote objects"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +160,14 @@ class Policy:
     profile: Profile = field(default_factory=Profile)
     as_gangs: bool = False
     nouns: tuple[Noun, ...] = ()
+
+    def seeded(self, seed: int) -> Profile:
+        """The profile for a run with that seed: what is left to chance draws by it, where the policy names no seed of its own."""
+        profile = self.profile
+        tiers = tuple(tuple(_seeded(option, seed) for option in tier) for tier in profile.conf.tiers)
+        return replace(
+            profile, arguments={"seed": str(seed), **profile.arguments}, conf=replace(profile.conf, tiers=tiers)
+        )
 
 
 class What(Enum):
@@ -179,3 +213,9 @@ class Observer(Protocol):
     def closed(self, now_ms: int, waiting: Sequence[tuple[str, str]]) -> None:
         """The run is over. `waiting`: jobs that never ran to their end: (key, why, as a sentence)."""
         ...
+
+
+def _seeded(option: Option, seed: int) -> Option:
+    if option.name != RANDOM:
+        return option
+    return replace(option, arguments=Arguments({f"{RANDOM}.seed": seed, **option.arguments.raw}))

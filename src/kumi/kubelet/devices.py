@@ -3,6 +3,9 @@
 The rule   an extended resource whose name contains "gpu" is a set of devices, numbered from 0; a container that asks for
            n gets n of them that no other live container of the node has, lowest numbers first, for the life of its pod.
            Init containers run before the others and share theirs: they get from the pod's own devices.
+Told       a pod whose annotation says which of nvidia.com/gpu it has (kumi.api.gpu_sharing) gets these: where its containers ask
+           for some, as the n of them; where they ask for none, it shares them with others, and all its containers see them.
+           Numbers that are not there, or were given away meanwhile, are not heeded.
 Variables  CUDA_VISIBLE_DEVICES and NVIDIA_VISIBLE_DEVICES list a container's devices. On a node that offers GPUs a
            container that asks for none sees none ("" and "void"); on any other node nothing is set.
 Names      where the node's cards are known (gpus.py), number i is the i-th card, by its UUID; else, where Kumi itself was
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from kumi.api import gpu_sharing
 from kumi.api.errors import KumiError
 from kumi.api.quantity import MILLI, parse
 from kumi.api.wire import JsonObject
@@ -60,6 +64,13 @@ class Devices:
             free = self._free(resource)
             needs = sum(c.get(resource, 0) for c in together.values())
             pool = max([needs, *(c.get(resource, 0) for c in before.values())])
+            told = self._told(resource, pod)
+            if told and not pool:
+                for name in (*before, *together):
+                    given.setdefault(name, {})[resource] = told
+                continue
+            if len(told) == pool and set(told) <= set(free):
+                free = told
             if pool > len(free):
                 raise KumiError(f"{pool} {resource} asked for, {len(free)} free")
             mine = free[:pool]
@@ -97,6 +108,13 @@ class Devices:
         if self._cards:
             return [self._cards[i].minor for i in given.get(RESOURCE, ()) if i < len(self._cards)]
         return [i for resource in sorted(given) for i in given[resource]]
+
+    def _told(self, resource: str, pod: JsonObject) -> list[int]:
+        """What the pod's annotation says, of devices that are there."""
+        if resource != RESOURCE:
+            return []
+        numbers = gpu_sharing.numbers(pod["metadata"].get("annotations") or {})
+        return [number for number in numbers if number < self.offered[resource]]
 
     def _names_of(self, given: Mapping[str, list[int]], visible: str | None) -> list[str]:
         if self._cards:

@@ -241,7 +241,7 @@ def picture(state: State) -> str:
     return "\n".join(f"{name}: {_plain(part)}" for name, part in sorted(_parts(state).items()))
 
 
-_NOT_STATE = ("journal", "site", "profile", "touched", "lendable")
+_NOT_STATE = ("best", "crowd", "journal", "site", "profile", "touched", "lendable", "version", "versions")
 
 
 def _parts(thing: object) -> dict[str, object]:

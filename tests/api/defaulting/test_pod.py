@@ -20,6 +20,15 @@ def container(**more: Any) -> JsonObject:
     return dict(found)
 
 
+def test_a_pod_without_a_spec_is_one_with_an_empty_one() -> None:
+    bare: JsonObject = {}
+    empty: JsonObject = {"spec": {}}
+    default_pod(bare)
+    default_pod(empty)
+    assert bare == empty
+    assert bare["spec"]["restartPolicy"] == "Always"
+
+
 def test_a_minimal_pod_says_all_that_kubernetes_would() -> None:
     pod: JsonObject = {"spec": {"containers": [{"name": "c", "image": "img:1"}]}}
     default_pod(pod)
@@ -137,6 +146,6 @@ def test_spread_constraints() -> None:
 
 
 def test_what_is_no_spec_is_left_to_the_schema() -> None:
-    pod: JsonObject = {}
+    pod: JsonObject = {"spec": []}
     default_pod(pod)
-    assert pod == {}
+    assert pod == {"spec": []}

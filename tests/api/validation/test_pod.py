@@ -103,3 +103,22 @@ def test_a_template_is_told_at_its_place() -> None:
     template = {"metadata": {"labels": {"a": "b c"}}, "spec": {"containers": [{"name": "c"}]}}
     paths = [error.path for error in pod_template(template, "spec.template")]
     assert paths[:2] == ["spec.template.metadata.labels", "spec.template.spec.containers[0].image"]
+
+
+def test_what_annotations_want_of_gpus_is_checked() -> None:
+    made = pod()
+    made["metadata"]["annotations"] = {"kumi.dev/gpu-share": "1.5"}
+    assert wrong(made) == ["metadata.annotations[kumi.dev/gpu-share]"]
+    template = {"metadata": {"annotations": {"alibabacloud.com/gpu-milli": "0"}}, "spec": pod()["spec"]}
+    assert [e.path for e in pod_template(template, "spec.template")] == [
+        "spec.template.metadata.annotations[alibabacloud.com/gpu-milli]"
+    ]
+
+
+def test_a_shared_gpu_is_not_asked_for_in_containers_as_well() -> None:
+    made = pod()
+    made["metadata"]["annotations"] = {"kumi.dev/gpu-share": "500"}
+    assert wrong(made) == []
+    made["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
+    default_pod(made)
+    assert wrong(made) == ["metadata.annotations[kumi.dev/gpu-share]"]

@@ -127,3 +127,8 @@ def test_a_pod_says_whether_it_gives_way_and_uses_nodes_that_are_lent(
 ) -> None:
     made = read(meta={"annotations": {volcano.GROUP_NAME_ANNOTATION: "g", **annotations}, "labels": labels})
     assert (made.member.preemptable, made.member.zone) == (gives_way, zone)
+
+
+def test_a_pod_says_which_share_of_a_gpu_it_wants_and_which_gpus_it_has() -> None:
+    made = read(meta={"annotations": {"kumi.dev/gpu-share": "460", "kumi.dev/gpu-index": "3"}}, nodeName="node")
+    assert (made.shape.share, made.shape.requests, made.devices) == (460, (("nvidia.com/gpu", 460),), (3,))

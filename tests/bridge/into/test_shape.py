@@ -162,3 +162,19 @@ def test_what_a_pod_says_of_others_is_read_with_its_labels() -> None:
     assert made.neighbours == model.Neighbours(
         spread=(model.SpreadTerm("zone", (model.Requirement("rev", "In", ("1",)),)),)
     )
+
+
+def test_a_share_of_a_gpu_is_asked_for_by_annotation() -> None:
+    shared = {**template(), "metadata": {"annotations": {"alibabacloud.com/gpu-milli": "300"}}}
+    shape = Shapes().of_template(shared)
+    assert (shape.share, dict(shape.requests)) == (300, {"cpu": 500, "nvidia.com/gpu": 300})
+    whole = {**template(), "metadata": {"annotations": {"alibabacloud.com/gpu-count": "2"}}}
+    assert (Shapes().of_template(whole).share, dict(Shapes().of_template(whole).requests)["nvidia.com/gpu"]) == (
+        0,
+        2000,
+    )
+
+
+def test_a_share_that_cannot_be_read_is_an_error() -> None:
+    with pytest.raises(KumiError, match="gpu-share"):
+        Shapes().of_template({**template(), "metadata": {"annotations": {"kumi.dev/gpu-share": "half"}}})

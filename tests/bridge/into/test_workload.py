@@ -240,5 +240,6 @@ def test_its_turn_is_its_latest_start_where_the_order_is_by_slack() -> None:
     usual, by_slack = read(spec=spec), read(spec=spec, settings=Settings(order=QueueOrder.LEAST_SLACK))
     assert usual.queued_ms == 0
     assert by_slack.queued_ms == by_slack.created_ms + 60_000
+    assert read(spec=spec, settings=Settings(order=QueueOrder.FAIR)).queued_ms == 0
     without = read(spec=asking({"cpu": "1"}), settings=Settings(order=QueueOrder.LEAST_SLACK))
     assert without.queued_ms > by_slack.queued_ms

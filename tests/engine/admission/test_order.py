@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 from hypothesis import given
@@ -49,8 +50,24 @@ def test_kinds_are_equal_by_priority_and_pod_sets_alone() -> None:
     assert kind(BASE) != "a kind"
 
 
+def test_a_kind_that_was_written_by_a_process_with_other_hashes_is_read_with_those_of_this_one() -> None:
+    other = kind(BASE)
+    other._hash += 1
+    assert pickle.loads(pickle.dumps(other)) == kind(BASE)
+    assert hash(pickle.loads(pickle.dumps(other))) == hash(kind(BASE))
+
+
 def test_what_may_have_other_flavors_or_takes_a_slices_place_is_another_kind() -> None:
     assert kind(BASE) != kind(replace(BASE, allowed_flavors=("spot",)))
     assert kind(BASE) != kind(replace(BASE, replaces="ns/old"))
     assert stamp_ms(BASE) == 10
     assert stamp_ms(replace(BASE, queued_ms=11)) == 11
+
+
+def test_labels_that_only_one_job_has_make_no_kind_of_its_own() -> None:
+    def labelled(*labels: tuple[str, str]) -> Workload:
+        return replace(BASE, pod_sets=tuple(replace(pods, labels=labels) for pods in BASE.pod_sets))
+
+    own = [labelled(("app", "x"), ("batch.kubernetes.io/job-name", name), ("controller-uid", name)) for name in "ab"]
+    assert kind(own[0]) == kind(own[1]) == kind(labelled(("app", "x")))
+    assert kind(own[0]) != kind(labelled(("app", "y"), ("batch.kubernetes.io/job-name", "a")))

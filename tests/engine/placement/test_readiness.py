@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kumi.engine.model import PodSet
+from kumi.engine.model import Admission, PodSet, PodSetAssigned
 from kumi.engine.placement.readiness import Readiness
 from kumi.engine.reasons import Code, Reason
 from kumi.testing.builders import pods_of, shape, workload
@@ -34,3 +34,12 @@ def test_once_one_was_bound_or_has_ended_the_others_come_singly() -> None:
 
 def test_more_pods_than_it_counts_do_no_harm() -> None:
     assert Readiness().waits(JOB, (*PODS, replace(PODS[3], uid="extra"))) is None
+
+
+def test_a_gang_that_was_admitted_with_fewer_waits_for_no_more_than_these() -> None:
+    given = (PodSetAssigned("leader", 1, (), ()), PodSetAssigned("worker", 2, (), ()))
+    admitted = replace(JOB, admission=Admission("cq", given))
+    assert Readiness().waits(admitted, PODS[:3]) is None
+    assert Readiness().waits(admitted, PODS[:2]) == Reason(
+        Code.GANG_INCOMPLETE, pod_set="worker", need=2, have=1, pods=1
+    )

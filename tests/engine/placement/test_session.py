@@ -250,7 +250,7 @@ def test_pods_of_an_admission_without_places_are_placed_together_or_not_at_all()
     assert said(cluster.run()) == [("again", "n1")]
 
 
-def test_pods_on_their_own_go_by_priority_then_creation_then_key() -> None:
+def test_pods_on_their_own_go_by_priority_then_creation_then_uid() -> None:
     cluster = Cluster.drawn("n1 | . . .")
     cluster.put(
         pod("ns/d", gpu=1, created_ms=1),

@@ -21,8 +21,8 @@ _CONTAINERS = ("initContainers", "containers", "ephemeralContainers")
 
 
 def default_pod(pod: JsonObject) -> None:
-    """A whole Pod."""
-    spec = pod.get("spec")
+    """A whole Pod. One that has no spec is told so by validation, as one with an empty one."""
+    spec = pod.setdefault("spec", {})
     if not isinstance(spec, dict):
         return
     spec.setdefault("enableServiceLinks", True)

@@ -4,6 +4,7 @@
     validate_pod_rules            a Pod: its spec, and on update what may still change:
                                   images, the deadline (given, or earlier), tolerations (more), gates (fewer),
                                   and while there are gates, a narrower node selector and affinity
+    what annotations want of GPUs api.gpu_sharing
 Source     Kubernetes: Pod API reference, pod life cycle, pod scheduling readiness.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 from copy import deepcopy
 
+from kumi.api import gpu_sharing
 from kumi.api.errors import FieldError
 from kumi.api.validation import container as containers
 from kumi.api.validation import placement, volumes
@@ -22,6 +24,7 @@ from kumi.api.wire import JsonObject
 
 RESTART_POLICIES = ("Always", "OnFailure", "Never")
 _DNS_POLICIES = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
+_KINDS = ("requests", "limits")
 _MUTABLE = (
     "`spec.containers[*].image`, `spec.initContainers[*].image`, `spec.activeDeadlineSeconds`, "
     "`spec.tolerations` (only additions to existing tolerations), `spec.terminationGracePeriodSeconds`"
@@ -34,6 +37,7 @@ def pod_template(template: JsonObject, path: str) -> list[FieldError]:
     return [
         *labels(metadata.get("labels"), f"{path}.metadata.labels"),
         *validate_annotations(metadata.get("annotations"), f"{path}.metadata.annotations"),
+        *_gpus(template, f"{path}.metadata.annotations"),
         *pod_spec(template.get("spec") or {}, f"{path}.spec"),
     ]
 
@@ -52,13 +56,25 @@ def pod_spec(spec: JsonObject, path: str) -> list[FieldError]:
 
 def pod_rules(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
     """A Pod, beside its metadata."""
-    errors = pod_spec(new.get("spec") or {}, "spec")
+    errors = [*_gpus(new, "metadata.annotations"), *pod_spec(new.get("spec") or {}, "spec")]
     if old is not None:
         errors += _update(new.get("spec") or {}, old.get("spec") or {})
     return errors
 
 
 validate_pod = with_metadata(subdomain, pod_rules)
+
+
+def _gpus(pod: JsonObject, path: str) -> list[FieldError]:
+    annotations = (pod.get("metadata") or {}).get("annotations") or {}
+    if not any(key in annotations for key in (gpu_sharing.SHARE, gpu_sharing.MILLI, gpu_sharing.COUNT)):
+        return []
+    containers_of = [c for part in ("containers", "initContainers") for c in (pod.get("spec") or {}).get(part) or ()]
+    resources = [
+        resources.get(kind) or {} for c in containers_of if (resources := c.get("resources")) for kind in _KINDS
+    ]
+    asks = any(gpu_sharing.RESOURCE in one for one in resources)
+    return gpu_sharing.errors_of(annotations, gpu_sharing.WHOLE if asks else 0, path)
 
 
 def _policies(spec: JsonObject, path: str) -> list[FieldError]:

@@ -17,13 +17,12 @@ from dataclasses import dataclass
 from kumi.api.meta import ObjectMeta, parse_time
 from kumi.api.wire import JsonObject
 from kumi.engine.placement.times import duration_ms
+from kumi.engine.settings import QueueOrder
 
 DEADLINE = "kumi.dev/deadline"
 EXECUTION = "kumi.dev/execution-duration"
 DEADLINE_NAME = "/deadline-duration"
 EXECUTION_NAME = "/execution-duration"
-NO_DEADLINE = 2**52
-"""milliseconds: later than any time"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +38,15 @@ def due(meta: ObjectMeta) -> Due:
     return Due(_deadline(meta), _length(meta, EXECUTION, EXECUTION_NAME))
 
 
-def latest_start_ms(meta: ObjectMeta, templates: Iterable[JsonObject], otherwise_ms: int) -> int:
-    """When an object with pods of these templates has to start at the latest, as a place in line: its own words, else the
-    earliest deadline and the longest execution time of the templates, which count from the object's creation. Without a
-    deadline it is past all that have one, by the time that it has `otherwise`."""
+def turn_ms(order: QueueOrder, meta: ObjectMeta, templates: Iterable[JsonObject], otherwise_ms: int) -> int:
+    """The place in line of an object with pods of these templates, as QueueOrder.turn_ms has it: by its own words, else by the
+    earliest deadline and the longest execution time of the templates, which count from the object's creation."""
     said = [due(meta), *(due(_of_template(meta, template)) for template in templates)]
     deadlines = [one.deadline_ms for one in said if one.deadline_ms is not None]
     lengths = [one.execution_ms for one in said if one.execution_ms is not None]
-    if not deadlines:
-        return NO_DEADLINE + otherwise_ms
-    deadline = said[0].deadline_ms if said[0].deadline_ms is not None else min(deadlines)
-    length = said[0].execution_ms if said[0].execution_ms is not None else max(lengths, default=0)
-    return deadline - length
+    deadline = said[0].deadline_ms if said[0].deadline_ms is not None else min(deadlines, default=None)
+    length = said[0].execution_ms if said[0].execution_ms is not None else max(lengths, default=None)
+    return order.turn_ms(deadline, length, otherwise_ms)
 
 
 def _of_template(meta: ObjectMeta, template: JsonObject) -> ObjectMeta:

@@ -4,6 +4,7 @@ The rule   workload   annotation kueue.x-k8s.io/workload, in the pod's namespace
            index      the kind's own number: label training.kubeflow.org/replica-index or
                       batch.kubernetes.io/job-completion-index (older kinds have it as an annotation); None where there is
                       none, or where it is not a number
+           devices    annotation kumi.dev/gpu-index: the GPUs that it has on its node
            finished   phase Succeeded or Failed
            gated      it has scheduling gates, or another scheduler places it: it holds room once it is bound, and Kumi
                       never binds it; so has one that is for Volcano and has no PodGroup yet: one is made for it
@@ -12,7 +13,7 @@ Source     Kubernetes: pod life cycle, scheduling gates. Kueue: pod labels. Trai
 
 from __future__ import annotations
 
-from kumi.api import core, volcano
+from kumi.api import core, gpu_sharing, volcano
 from kumi.api.kueue import POD_SET_LABEL, WORKLOAD_ANNOTATION
 from kumi.api.meta import parse_time
 from kumi.bridge.into.due import due
@@ -37,7 +38,7 @@ def pod(view: core.Pod, shapes: Shapes, schedulers: tuple[str, ...] = SCHEDULERS
     return model.Pod(
         uid=meta.uid,
         key=view.key,
-        shape=shapes.of(spec, volume_claims(meta.namespace, meta.name, spec.volumes), meta.labels),
+        shape=shapes.of(spec, volume_claims(meta.namespace, meta.name, spec.volumes), meta.labels, meta.annotations),
         created_ms=parse_time(meta.creation_timestamp) or 0,
         priority=spec.priority or 0,
         node=spec.node_name,
@@ -51,6 +52,7 @@ def pod(view: core.Pod, shapes: Shapes, schedulers: tuple[str, ...] = SCHEDULERS
         member=member(view),
         labels=tuple(sorted(meta.labels.items())),
         started_ms=parse_time(view.status.start_time) or 0,
+        devices=gpu_sharing.numbers(meta.annotations),
     )
 
 

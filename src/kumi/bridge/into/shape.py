@@ -12,6 +12,7 @@ The rule   requests        containers, init containers and overhead as Kubernete
            neighbours      what it says of other pods (neighbours.py)
            images          of all containers, with the tag `latest` where they have none
            scored          cpu and memory where a container that says nothing of one counts for 100m, for 200Mi
+           share           of one GPU, as annotations say it (kumi.api.gpu_sharing); it is in the requests as well
            whole_cpus      of a pod whose every container has limits of cpu and memory and asks for just that much
 Why        Ten thousand pods of a few jobs have a handful of shapes: masks, scores and sums are kept once per shape, and
            equal shapes are the same object.
@@ -25,6 +26,7 @@ from typing import Any
 
 import msgspec
 
+from kumi.api import gpu_sharing
 from kumi.api.core import Container, PodSpec, Toleration
 from kumi.api.errors import KumiError
 from kumi.api.pod_requests import pod_requests
@@ -47,12 +49,16 @@ class Shapes:
         self._known: dict[model.PodShape, model.PodShape] = {}
 
     def of(
-        self, spec: PodSpec, volume_claims: tuple[str, ...] = (), labels: Mapping[str, str] | None = None
+        self,
+        spec: PodSpec,
+        volume_claims: tuple[str, ...] = (),
+        labels: Mapping[str, str] | None = None,
+        annotations: Mapping[str, str] | None = None,
     ) -> model.PodShape:
-        """The shape of a pod's spec; the claims are those of its volumes, the labels the pod's. KumiError for a quantity that
-        can't be read."""
+        """The shape of a pod's spec; the claims are those of its volumes, labels and annotations the pod's. KumiError for a
+        quantity, or a share of a GPU, that can't be read."""
         containers = (*spec.containers, *spec.init_containers)
-        requests = pod_requests(spec)
+        requests, share = _with_gpus(pod_requests(spec), annotations or {})
         shape = model.PodShape(
             requests=tuple(sorted(requests.items())),
             node_selector=tuple(sorted(spec.node_selector.items())),
@@ -66,6 +72,7 @@ class Shapes:
             containers=len(containers),
             scored=_scored(spec, requests),
             whole_cpus=_whole_cpus(spec),
+            share=share,
         )
         return self._known.setdefault(shape, shape)
 
@@ -76,7 +83,8 @@ class Shapes:
         except msgspec.ValidationError as error:
             raise KumiError(f"the pod template can't be read: {error}") from error
         claims = volume_claims(namespace, "", spec.volumes) if namespace else ()
-        return self.of(spec, claims, (template.get("metadata") or {}).get("labels"))
+        said = template.get("metadata") or {}
+        return self.of(spec, claims, said.get("labels"), said.get("annotations"))
 
 
 def volume_claims(namespace: str, pod: str, volumes: Sequence[JsonObject]) -> tuple[str, ...]:
@@ -89,6 +97,16 @@ def volume_claims(namespace: str, pod: str, volumes: Sequence[JsonObject]) -> tu
 def toleration(view: Toleration) -> model.Toleration:
     """A toleration; its time plays no part in placing."""
     return model.Toleration(view.key, view.operator or "Equal", view.value, view.effect)
+
+
+def _with_gpus(requests: dict[str, int], annotations: Mapping[str, str]) -> tuple[dict[str, int], int]:
+    """The requests with the GPUs that the annotations want, and the share of one."""
+    found = gpu_sharing.wanted(annotations, requests.get(gpu_sharing.RESOURCE, 0))
+    if isinstance(found, list):
+        raise KumiError("; ".join(error.text() for error in found))
+    if found.amount != requests.get(gpu_sharing.RESOURCE, 0):
+        requests = {**requests, gpu_sharing.RESOURCE: found.amount}
+    return requests, found.share
 
 
 def _required(affinity: dict[str, Any] | None) -> tuple[tuple[model.Requirement, ...], ...] | None:

@@ -39,7 +39,7 @@ from kumi.api.quantity import parse_amount
 from kumi.api.wire import JsonObject
 from kumi.bridge import topology
 from kumi.bridge.into.adjusted import Around, adjusted
-from kumi.bridge.into.due import latest_start_ms
+from kumi.bridge.into.due import turn_ms
 from kumi.bridge.into.requests import counted
 from kumi.bridge.into.shape import Shapes
 from kumi.bridge.into.within_limits import above_limits, outside_range
@@ -173,9 +173,10 @@ def _labels(template: JsonObject) -> tuple[tuple[str, str], ...]:
 def _turn_ms(view: kueue.Workload, templates: list[JsonObject], settings: Settings) -> int:
     """Its time in the order of the queue where that isn't its creation; 0: it is."""
     queued = _queued_ms(view.status.conditions, settings)
-    if settings.order is QueueOrder.TIME:
+    if settings.order in (QueueOrder.TIME, QueueOrder.FAIR):
         return queued
-    return latest_start_ms(view.metadata, templates, queued or parse_time(view.metadata.creation_timestamp) or 0)
+    otherwise = queued or parse_time(view.metadata.creation_timestamp) or 0
+    return turn_ms(settings.order, view.metadata, templates, otherwise)
 
 
 def _queued_ms(conditions: list[Condition], settings: Settings) -> int:

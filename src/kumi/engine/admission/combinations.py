@@ -315,7 +315,7 @@ class Search:
         """Could the nodes take it if some of what runs there went, and may the queue evict at all?"""
         policy = self.question.queue.preemption
         never = policy.within is Evictable.NEVER and policy.reclaim is Evictable.NEVER
-        return reason.code is Code.NODES_FULL and not reason.permanent and not never
+        return reason.code in (Code.NODES_FULL, Code.GPUS_SPLIT) and not reason.permanent and not never
 
     def _shaped(self, chosen: list[Taken]) -> list[PodSet]:
         pod_sets = self.question.workload.pod_sets

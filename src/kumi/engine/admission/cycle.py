@@ -57,6 +57,9 @@ class Cycle:
 
 def decide(state: State, now_ms: int) -> list[Decision]:
     """Everything that admission has to say now: each decision is assumed."""
+    if not (state.workloads or state.to_check):
+        state.bring_back(now_ms)
+        return []
     with state.claims.promised(state):
         requeue.bring_back(state, now_ms)
         decided: list[Decision] = [*stops.evictions(state), *_take_up(state)]

@@ -119,7 +119,7 @@ def _may_go_there(state: State, rows: Ints, parked: Parked) -> bool:
         return False
     for pods in parked.looked_for:
         looked_at = slice(None) if pods.shape.neighbours is not None else rows
-        if state.nodes.fits(pods.shape.requests, state.site.mask(pods), looked_at).any():
+        if state.nodes.places(pods.shape, state.site.mask(pods), looked_at).any():
             return True
     return False
 

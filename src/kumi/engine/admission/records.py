@@ -177,8 +177,8 @@ def _holders(state: State, queue: str, reason: Reason, found: Assignment) -> tup
         return ()
     masks = [state.site.standing(pods) for pods in found.looked_for]
     usable = np.logical_or.reduce(masks)
-    index = state.holdings.by_resource.get(reason.resource, [])[:_LOOKED_AT_MOST]
-    named = islice((holder for holder in index if _in_the_way(state, holder, usable)), NAMED_AT_MOST)
+    largest = islice(state.holdings.largest(reason.resource), _LOOKED_AT_MOST)
+    named = islice((holder for holder in largest if _in_the_way(state, holder, usable)), NAMED_AT_MOST)
     return tuple(_ahead(state, holder) for holder in named)
 
 

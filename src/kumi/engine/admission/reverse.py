@@ -89,6 +89,7 @@ def _leave(state: State, workload: str) -> None:
             node = state.pods.node_of.get(pod.uid)
             if node:
                 state.nodes.use(node, pod.shape.requests, -1)
+                state.nodes.devices.unseat_pod(pod)
     state.assume(Finish(workload, GONE, ""))
 
 

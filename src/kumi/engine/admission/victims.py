@@ -26,7 +26,7 @@ from kumi.engine.admission.attempt import Attempt, spare_all, spare_once
 from kumi.engine.admission.candidates import Candidate, Preemptor
 from kumi.engine.admission.considered import told
 from kumi.engine.admission.quota import FlavorResource
-from kumi.engine.claims import room_of
+from kumi.engine.claims import leave_nodes
 from kumi.engine.model import ClusterQueue, Workload
 from kumi.engine.placement.nodes import PODS
 from kumi.engine.reasons import Considered, Reason
@@ -135,7 +135,6 @@ class Search:
         with self.state.trial():
             if self.state.profile.places:
                 for victim in gone:
-                    for node, requests, pods in room_of(self.state, victim.key):
-                        self.state.nodes.use(node, requests, -pods)
+                    leave_nodes(self.state, victim.key)
             found = flavors.seat(self.state, self.workload, self.queue, wanted)
         return None if isinstance(found, Reason) else found

@@ -1,22 +1,24 @@
 """Alone: pods on their own, one at a time: the nodes that take the shape and have room, the best score, the smallest name.
 
-Said once     equal shapes that find no room are looked for once a session.
-Order         by priority, creation, key, uid.
-Cost          O(nodes) a pod that waits; they are looked at again only when a node gained room.
+Order         ../waiting.py.
+Looked at     who came since the last session; and where a node gained room, whoever may find some. Those of a shape that is full
+              (crowd.py) are told so when they come, and passed over until a row changes that takes one.
+All           are gone through where who looks for victims has to be seen one by one, or the order moves meanwhile, or pods have
+              terms that others must heed: of equal ones the first that finds no room stands for the session's others.
+Said once     a pod is told again when it is looked at, and the reasons are others.
+Cost          best.py for each that is looked at; O(shapes that wait) a session in which nobody finds room.
 Source        Kubernetes: the scheduling cycle.
 Not here      room by pods that matter less: preempting.py.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from kumi.engine.decisions import Decision
 from kumi.engine.model import Pod
 from kumi.engine.placement.seats import bind, unplaced
-from kumi.engine.pods import turn
 from kumi.engine.reasons import Reason
 
 if TYPE_CHECKING:
@@ -24,40 +26,55 @@ if TYPE_CHECKING:
 
 
 def decide(state: State, stuck: list[Pod]) -> list[Decision]:
-    """Places pods on their own. `stuck`: gets those that found no room."""
+    """Places pods on their own. `stuck`: gets those that found no room, and may find some by victims."""
     seen = state.nodes.changed  # a pod that is bound below may be who one before it waits for
-    turns = state.pods.alone
-    if state.nodes_seen == state.nodes.changed:
-        turns = sorted(turn(state.pods.by_uid[uid]) for uid in state.newcomers)
     decided: list[Decision] = []
     full: dict[tuple[object, ...], tuple[Reason, ...]] = {}
-    for _, _, _, uid in list(turns):
-        pod = state.pods.by_uid[uid]
+    for uid in _turns(state) if state.pods.waiting.line else ():
         if uid in state.nominations.node_of:
             continue
-        said = _single(state, pod, full)
+        pod = state.pods.by_uid[uid]
+        decided += _single(state, pod, full)
         if uid not in state.pods.node_of:
             stuck.append(pod)
-        decided += said
     for uid in list(state.newcomers):
         state.journal.drop(state.newcomers, uid)
     state.journal.swap(state, "nodes_seen", seen)
     return decided
 
 
+def _turns(state: State) -> Iterator[str]:
+    """Who is looked at, one after the other."""
+    waiting = state.pods.waiting
+    state.crowd.wake(waiting.by_shape.values())
+    newcomers = [state.pods.by_uid[uid] for uid in state.newcomers]
+    if state.nodes_seen == state.nodes.changed:
+        return waiting.in_order(newcomers)
+    if not waiting.is_one_line or state.nodes.residents.has_terms or _may_preempt(state):
+        return waiting.in_order()
+    return waiting.that_may_fit(newcomers)
+
+
+def _may_preempt(state: State) -> bool:
+    """Is there anybody in line, and anywhere somebody who matters less?"""
+    lowest = state.layers.lowest
+    return lowest is not None and lowest < -state.pods.waiting.line[0][0]
+
+
 def _single(state: State, pod: Pod, full: dict[tuple[object, ...], tuple[Reason, ...]]) -> list[Decision]:
     """Binds a pod on its own to the best node. `full`: such pods as found no room in this session, where nothing but room and who
     is there already stands in the way."""
-    nodes, plugins = state.nodes, state.site.plugins
-    key = (pod.shape, nodes.residents.heeds(pod))
+    nodes, alike = state.nodes, state.pods.waiting.by_shape[pod.shape]
+    if alike.full or state.crowd.is_full_again(alike):
+        return [*unplaced(state, pod, alike.refusals)]
+    key = (id(alike), nodes.residents.heeds(pod))
     if key not in full:
-        fits = nodes.fits(pod.shape.requests, plugins.filter.mask(nodes, pod))
-        rows = nodes.by_name()
-        rows = rows[fits[rows] > 0]
-        if rows.size:
-            scores = plugins.score.score(nodes, pod, rows, np.zeros(rows.size, dtype=np.int64))
-            return [bind(state, pod, nodes.name_by_row()[int(rows[np.argmax(scores)])])]
-        refusals = plugins.filter.refusals(nodes, pod)
+        node = state.best.node(pod)
+        if node is not None:
+            return [bind(state, pod, node)]
+        if state.crowd.refuse(alike, pod):
+            return [*unplaced(state, pod, alike.refusals)]
+        refusals = state.site.plugins.filter.refusals(nodes, pod)
         if pod.shape.neighbours is not None:
             return [*unplaced(state, pod, refusals)]
         full[key] = refusals

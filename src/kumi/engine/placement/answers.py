@@ -19,6 +19,7 @@ from kumi.engine.decisions import Assumed, EvictPod, GangPhase
 from kumi.engine.gangs import PodGroup
 from kumi.engine.journal import Journal
 from kumi.engine.model import Pod
+from kumi.engine.placement.line.asking import Held
 from kumi.engine.placement.tasks import Kept, Tasks
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ class Answers:
         """the last session"""
         self.promised: dict[str, str] = {}
         """pod uid -> the node that is kept for it"""
+        self.reserved: dict[str, Held] = {}
+        """gang -> what is kept for it from a time on, where the line of gangs keeps something"""
 
     def stir(self) -> None:
         """There is something that a session may answer otherwise."""

@@ -42,8 +42,8 @@ def choose(framework: Framework, task: Pod, run: int) -> Chosen:
     """Rows for the first tasks of a run of `run` equal ones: at least one where there is room for one, at most `run`."""
     nodes = framework.nodes
     mask = framework.predicate(task) == Fit.OK
-    now = nodes.fits(task.shape.requests, mask)
-    future = nodes.future(task.shape.requests, mask) if nodes.is_in_motion() else now
+    now = nodes.places(task.shape, mask)
+    future = nodes.places_later(task.shape, mask) if nodes.is_in_motion() else now
     if not future.any():
         return NOTHING
     now = np.minimum(now, future)
@@ -92,7 +92,7 @@ def _room(framework: Framework, task: Pod, rows: Ints) -> Ints:
     """How many such tasks each of the rows takes now, and once what is on its way out has left, were they welcome."""
     nodes = framework.nodes
     welcome = np.ones(nodes.used.shape[1], dtype=np.bool_)
-    room = np.minimum(nodes.fits(task.shape.requests, welcome), nodes.future(task.shape.requests, welcome))
+    room = np.minimum(nodes.places(task.shape, welcome), nodes.places_later(task.shape, welcome))
     most = framework.most(task)
     return (room if most is None else np.minimum(room, most))[rows]
 

@@ -49,6 +49,8 @@ class Framework:
         self._agree = agree
         self._shared: dict[str, Any] = {}
         self._waited = tuple(around.tasks.waiting)
+        self.held: dict[str, None] = {}
+        """gangs that the line holds back: nobody goes for them (actions/lined.py)"""
         self.around = around
         self.conf = conf
         self._tiers: list[list[tuple[Option, Any]]] = []
@@ -142,6 +144,11 @@ class Framework:
         """The plug-ins that say whether a gang can be placed, and whether it is."""
         said = {id(hook.__self__) for name in ("job_valid", "job_ready") for hook in self._flat[name]}
         return frozenset(option.name for tier in self._tiers for option, plugin in tier if id(plugin) in said)
+
+    def asks(self, plugin: str, hook: str) -> bool:
+        """Has the plug-in of that name a say by that hook?"""
+        asked = {id(method.__self__) for method in self._flat[hook]}
+        return any(option.name == plugin and id(opened) in asked for tier in self._tiers for option, opened in tier)
 
     def wake_ms(self) -> int | None:
         """When a plug-in answers otherwise although nothing came; None: only what comes changes an answer."""
@@ -367,6 +374,14 @@ class Framework:
                 scores = said if scores is None else scores + said
         return scores
 
+    def devices(self, task: Pod, row: int) -> tuple[int, ...]:
+        """The devices that a plug-in wants for the task on the row: the first that has an opinion; () none has."""
+        for hook in self._flat["devices"]:
+            said: tuple[int, ...] = hook(task, row)
+            if said:
+                return said
+        return ()
+
     # victims
 
     def preemptable(self, preemptor: Pod, candidates: Sequence[Pod]) -> list[Pod]:
@@ -450,7 +465,9 @@ class Framework:
             hook(job)
 
     def job_starving(self, job: Job) -> bool:
-        """Does the gang need more than it has?"""
+        """Does the gang need more than it has, and may others go for it?"""
+        if job.key in self.held:
+            return False
         for tier in self._hooks["job_starving"]:
             if tier:
                 return all(hook(job) for hook in tier)

@@ -12,7 +12,8 @@ Exact        for one pod set. For several it never places wrongly, and may miss 
 Order and ties  pod sets by their number, nodes by their names: the same state gives the same nodes.
 Why          equal pods are counted, not searched; what a large pod needs is taken before small ones scatter over it.
 Reasons      no node at all; none that takes the shape; none large enough for one pod; all together too small for the gang
-             (these can't succeed as things are: permanent); else the nodes are full. `resource` is the scarcest one.
+             (these can't succeed as things are: permanent); else the nodes are full, or have no single GPU with enough.
+             `resource` is the scarcest one.
 Cost         O(pod sets x resources asked x nodes), eight times that at worst before it says no to several pod sets.
 Source       Volcano: allocate action, gang and binpack plug-ins. The counting rule is Kumi's own.
 Not here     quota: ../admission/flavors.py; keeping the places: ../reservations.py.
@@ -32,7 +33,7 @@ from kumi.engine.placement import together
 from kumi.engine.placement.nodes import NOWHERE, ONE_POD, PODS, Ints, Mask, Nodes, Scores
 from kumi.engine.placement.one_of import one_of
 from kumi.engine.placement.plugins import Plugins, volumes
-from kumi.engine.placement.plugins.predicates import scarcest
+from kumi.engine.placement.plugins.predicates import gpus_split, scarcest
 from kumi.engine.reasons import Code, Reason
 
 NEIGHBOURS = "neighbours"
@@ -60,11 +61,11 @@ class Site:
 
     def fits(self, pods: PodSet) -> Ints:
         """How many of its pods each row takes now, as long as the others go nowhere."""
-        return self._each(pods, self.nodes.fits(pods.shape.requests, self.mask(pods)))
+        return self._each(pods, self.nodes.places(pods.shape, self.mask(pods)))
 
     def fits_empty(self, pods: PodSet) -> Ints:
         """How many it takes were nothing on the nodes."""
-        return self._each(pods, self.nodes.fits_empty(pods.shape.requests, self.standing(pods)))
+        return self._each(pods, self.nodes.places_empty(pods.shape, self.standing(pods)))
 
     def is_counted(self, pods: PodSet) -> bool:
         """Does it hold that the pod set can be placed exactly when its pods fit, node by node?"""
@@ -79,6 +80,7 @@ class Site:
     def seat(self, pods: PodSet, rows: Ints, counts: Ints) -> None:
         """Inside a trial that is taken back: so many of its pods are on those rows."""
         self.nodes.use_rows(rows, pods.shape.requests, counts)
+        self.nodes.devices.fill(pods.shape, rows, counts)
         one = one_of(pods)
         for row, n in zip(rows.tolist(), counts.tolist(), strict=True):
             self.nodes.residents.seat_row(one, row, n)
@@ -139,10 +141,17 @@ def refusal(site: Site, pods: PodSet) -> Reason | None:
     if room < pods.count:
         short = _shortest(site.nodes, pods, mask, empty=True)
         return _reason(Code.CAPACITY_TOO_SMALL, short, said, pods.count - room, permanent=True)
-    if int(np.minimum(site.nodes.fits(pods.shape.requests, mask), pods.count).sum()) >= pods.count:
+    if int(np.minimum(site.nodes.places(pods.shape, mask), pods.count).sum()) >= pods.count:
         return Reason(Code.NODE_NOT_MATCHED, pod_set=said, pods=pods.count - placeable, detail=NEIGHBOURS)
-    short = _shortest(site.nodes, pods, mask, empty=False)
-    return _reason(Code.NODES_FULL, short, said, pods.count - placeable)
+    return _full(site, pods, mask, pods.count - placeable)
+
+
+def _full(site: Site, pods: PodSet, mask: Mask, missing: int) -> Reason:
+    """That the nodes of the mask are full, or have enough together, but for single GPUs."""
+    nodes, asked = site.nodes, pods.shape.requests
+    if nodes.devices.concern(pods.shape) and int(np.minimum(nodes.fits(asked, mask), pods.count).sum()) >= pods.count:
+        return replace(gpus_split(site.nodes, pods.shape, np.flatnonzero(mask), missing), pod_set=pods.name)
+    return _reason(Code.NODES_FULL, _shortest(site.nodes, pods, mask, empty=False), pods.name, missing)
 
 
 def _placeable(site: Site, pods: PodSet) -> int:
@@ -179,8 +188,7 @@ def _in_order(site: Site, pod_sets: list[PodSet], order: tuple[int, ...], *, spa
             others = [pod_sets[o] for o in order[number + 1 :]] if sparing else []
             rows, counts = _fill(site, pods, others)
             if int(counts.sum()) < pods.count:
-                short = _shortest(site.nodes, pods, site.standing(pods), empty=False)
-                return _reason(Code.NODES_FULL, short, pods.name, pods.count - int(counts.sum()))
+                return _full(site, pods, site.standing(pods), pods.count - int(counts.sum()))
             site.seat(pods, rows, counts)
             names = site.nodes.name_by_row()
             places[at] = tuple((names[row], n) for row, n in zip(rows.tolist(), counts.tolist(), strict=True))
@@ -257,7 +265,7 @@ def _share(nodes: Nodes, pods: PodSet) -> float:
 def _joint(site: Site, pod_sets: list[PodSet], found: Reason) -> Reason:
     """The reason of pod sets that fit alone and not together: were the nodes empty, would they?"""
     with site.journal.trial():
-        site.journal.swap(site.nodes, "used", np.zeros_like(site.nodes.used))
+        site.nodes.vacate()
         if not isinstance(_search(site, pod_sets), Reason):
             return found
     pods = next(s for s in pod_sets if s.name == found.pod_set)
@@ -289,7 +297,7 @@ def _left_over(site: Site, pod_sets: Sequence[PodSet], *, empty: bool) -> int:
     left = 0
     with site.journal.trial():
         if empty:
-            site.journal.swap(site.nodes, "used", np.zeros_like(site.nodes.used))
+            site.nodes.vacate()
         for pods in pod_sets:
             rows, counts = _fill(site, pods, [])
             site.seat(pods, rows, counts)

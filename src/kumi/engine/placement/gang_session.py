@@ -23,12 +23,14 @@ Not here        how it is written: kumi.bridge.out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kumi.engine.decisions import Bind, Decision, EvictPod, GangPhase, Unplaced
 from kumi.engine.gangs import Phase
 from kumi.engine.placement import rounds, seating, ways
+from kumi.engine.placement.devices import lent_holder
 from kumi.engine.placement.phases import of_counts
 from kumi.engine.placement.plugins.registry import PLUGINS
 from kumi.engine.placement.rounds import Round
@@ -48,7 +50,7 @@ def decide(state: State, now_ms: int) -> list[Decision]:
         return []
     journal.swap(answers, "due", False)
     journal.swap(answers, "nodes_seen", state.nodes.changed)
-    around = Surroundings(state.tasks, state.nodes, state.pods, journal, now_ms, answers.cleared_ms)
+    around = Surroundings(state.tasks, state.nodes, state.pods, journal, now_ms, answers.cleared_ms, answers.reserved)
     touched = dict(state.tasks.touched)
     for key in touched:
         journal.drop(state.tasks.touched, key)
@@ -60,10 +62,11 @@ def decide(state: State, now_ms: int) -> list[Decision]:
     journal.swap(answers, "last", done)
     journal.swap(answers, "wake_ms", done.wake_ms)
     journal.swap(answers, "promised", done.promised)
+    journal.swap(answers, "reserved", done.outcome.reserved)
     if any(not by for _, by in done.outcome.evictions):
         journal.swap(answers, "cleared_ms", now_ms)
     evictions = [EvictPod(uid, by) for uid, by in done.outcome.evictions]
-    binds = [Bind(uid, node) for uid, node in done.outcome.binds]
+    binds = [Bind(uid, node, done.outcome.devices.get(uid, ())) for uid, node in done.outcome.binds]
     for eviction in evictions:
         state.assume(eviction)
     seating.assume(state, binds)
@@ -76,10 +79,16 @@ def decide(state: State, now_ms: int) -> list[Decision]:
     return decided
 
 
+def held_back(state: State) -> AbstractContextManager[dict[tuple[int, int], int]]:
+    """Inside, places that are promised, to gangs and to pods on their own, count as used, as far as no pod leaves them. Gives
+    what is promised, by (line, row)."""
+    return _held_back(state) if state.answers.promised or state.nominations.node_of else nullcontext({})
+
+
 @contextmanager
-def held_back(state: State) -> Iterator[None]:
-    """Inside, places that are promised, to gangs and to pods on their own, count as used, as far as no pod leaves them."""
+def _held_back(state: State) -> Iterator[dict[tuple[int, int], int]]:
     charged: list[tuple[int, int, int]] = []
+    lent: list[str] = []
     wanted: dict[tuple[int, int], int] = {}
     nodes = state.nodes
     for uid, name in sorted({**state.answers.promised, **state.nominations.node_of}.items()):
@@ -88,13 +97,20 @@ def held_back(state: State) -> Iterator[None]:
             continue
         for line, amount in nodes.asked(pod.shape.requests):
             wanted[line, row] = wanted.get((line, row), 0) + amount
+        if devices := nodes.devices.choose(pod.shape, row):
+            nodes.devices.seat(lent_holder(uid), pod.shape, row, devices)
+            lent.append(lent_holder(uid))
     for (line, row), amount in sorted(wanted.items()):
         if (more := amount - int(nodes.releasing[line, row])) > 0:
             charged.append((line, row, more))
+            nodes.stir(row)
             state.journal.add(nodes.used, (line, row), more)
-    yield
+    yield wanted
     for line, row, more in charged:
+        nodes.stir(row)
         state.journal.add(nodes.used, (line, row), -more)
+    for holder in lent:
+        nodes.devices.unseat(holder)
 
 
 def _is_calm(state: State, now_ms: int) -> bool:
@@ -119,13 +135,20 @@ def _told(state: State, job: Job, done: Round) -> list[Decision]:
     """What there is to say of a gang that it hasn't been told."""
     if job.group is None:
         return _unplaced(state, job, (Reason(Code.NO_POD_GROUP, where=job.key),))
-    said = _standing(state, job, done)
+    said, before = _standing(state, job, done), state.answers.told.get(job.key)
+    if before is not None and _is_same_line(before.reasons, said.reasons):
+        said = replace(said, reasons=before.reasons)
     decided = _unplaced(state, job, said.reasons)
-    before = state.answers.told.get(job.key)
     if before is None or _news(before) != _news(said):
         state.assume(said)
         decided.append(said)
     return decided
+
+
+def _is_same_line(before: tuple[Reason, ...], now: tuple[Reason, ...]) -> bool:
+    """Does the line hold it back as before? Who is ahead is another one soon, and is told as it was then."""
+    codes = [reasons[0].code for reasons in (before, now) if reasons]
+    return len(codes) == 2 and codes[0] is codes[1] and codes[0] in (Code.BEHIND, Code.WOULD_DELAY)
 
 
 def _standing(state: State, job: Job, done: Round) -> GangPhase:

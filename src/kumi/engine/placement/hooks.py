@@ -8,6 +8,7 @@ A plug-in is a frozen dataclass whose fields are its arguments. `configured(opti
                                               job_key, task_key: the same as a key, which is worth more: it is asked once
     predicate          enablePredicate        every node that all take; pre_predicate: first of all, for all nodes at once
     node_order         enableNodeOrder        the sum; load_order, batch_order likewise
+    devices            enableNodeOrder        the first that names some
     seated             -                      told that a task is on a node now, or isn't any more; every tier; a plug-in
                                               that has it can have seated_run as well
     preemptable        enablePreemptable      the first tier that names victims decides; also reclaimable, evictable
@@ -53,6 +54,7 @@ SWITCH = {
     "node_order": "enableNodeOrder",
     "load_order": "enableNodeOrder",
     "batch_order": "enableNodeOrder",
+    "devices": "enableNodeOrder",
     "seated": "",
     "preemptable": "enablePreemptable",
     "reclaimable": "enableReclaimable",
@@ -244,6 +246,14 @@ class BatchOrder(Protocol):
 
     def steady(self, task: Pod) -> bool:
         """Does placing one such task leave the scores of the other nodes as they are? Without it: yes."""
+        ...
+
+
+class Devices(Protocol):
+    """Which of a node's GPUs a task gets, where some are shared (devices.py)."""
+
+    def devices(self, task: Pod, row: int) -> tuple[int, ...]:
+        """Their numbers on the row's node, which has room for the task; (): no opinion."""
         ...
 
 

@@ -37,6 +37,11 @@ class Layers:
         self._journal, self._nodes = journal, nodes
         self.by_priority: dict[int, Layer] = {}
 
+    @property
+    def lowest(self) -> int | None:
+        """The lowest priority of a pod that was ever seated and may be evicted; None: there was none."""
+        return min(self.by_priority, default=None)
+
     def seat(self, pod: Pod, node: str, times: int) -> None:
         """The pod is on the node now; -1: not any more. A node that isn't there is passed over."""
         row = self._nodes.row_by_name.get(node)

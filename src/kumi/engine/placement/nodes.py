@@ -11,23 +11,28 @@ Order and ties  by name (`by_name`), whatever the order in which nodes came.
 Caches        label columns and masks hold for one `stamp`; a stamp stands for one content of the static side (labels,
               taints, readiness) and is never used twice, also where a trial is taken back. `changed` counts upwards; a row
               carries the count of the last change that gave it room, so who waits looks at those rows alone.
+Versions      a row's version is a number that is never used twice for anything that what it has, is used or promised may be made
+              of, also where a trial is taken back: who keeps something of rows looks at `versions` above what it saw.
 Units         int64, base units.
 Cost          O(resources asked x nodes) for fits; O(resources) for a pod that comes or goes.
 Source        Kubernetes: allocatable of nodes.
-Not here      which nodes take a shape: plugins/predicates.py; which is best: plugins/binpack.py, plugins/nodeorder.py.
+Not here      which nodes take a shape: plugins/predicates.py; which is best: plugins/binpack.py, plugins/nodeorder.py; single
+              devices: devices.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
+from operator import gt
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kumi.engine.journal import Journal
-from kumi.engine.model import Node, NodeUsage, NumaTopology, Pod, VolumeClaim
+from kumi.engine.model import Node, NodeUsage, NumaTopology, Pod, PodShape, VolumeClaim
+from kumi.engine.placement.devices import Devices
 from kumi.engine.placement.residents import Residents
 from kumi.engine.placement.volume_claims import VolumeClaims
 
@@ -69,14 +74,22 @@ class Nodes:
         """how far `used` is past `allocatable` for causes outside of the engine: what invariants.py lets pass"""
         self.gained: Ints = np.zeros(_FIRST_ROWS, dtype=np.int64)
         """the value of `changed` when the row last gained room, labels, readiness"""
+        self.versions: Ints = np.zeros(_FIRST_ROWS, dtype=np.int64)
+        """what `version` was when anything of the row last changed, or was taken back: no part of what a trial takes back"""
+        self.version = 0
         self.free_rows: list[int] = list(range(_FIRST_ROWS))
         self.changed = 0
         self.stamp = 0
+        self.size_stamp = 0
+        """of what nodes have in all (allocatable), as `stamp`: which shapes they take doesn't follow from it"""
+        self.table_stamp = 0
+        """of the arrays: trials and new resources put others in their place, which no row's version tells of"""
         self.image_stamp = 0
         """of what images nodes have, as `stamp`: they change often, and masks don't ask for them"""
-        self.touched: dict[int, Ints] = {}
+        self.touched: dict[int, list[int]] = {}
         """rows that are being changed -> the room that they had before"""
         self.residents = Residents(journal, self)
+        self.devices = Devices(journal, self)
         self.usage: dict[str, NodeUsage] = {}
         self.numa: dict[str, NumaTopology] = {}
 
@@ -84,17 +97,21 @@ class Nodes:
         """There is such a node, or it changed. True where its row is new: its `used` is then zero and the caller fills it."""
         known = self.row_by_name.get(node.name)
         row = self._new_row(node.name) if known is None else known
-        self._touch(row)
+        self.touch(row)
         lines = [self.line(resource) for resource, _ in node.allocatable]
         amounts = np.zeros(len(self.line_by_resource), dtype=np.int64)
         amounts[0] = HAS_AT_MOST
         for line, (_, amount) in zip(lines, node.allocatable, strict=True):
             amounts[line] = min(amount, HAS_AT_MOST)
+        self.stir(row)
         self._journal.write(self.allocatable, (slice(None), row), amounts)
+        self.devices.meet(row)
         before = self.node_by_name.get(node.name)
         self._journal.put(self.node_by_name, node.name, node)
         if (before.images if before is not None else ()) != node.images:
             self._journal.swap(self, "image_stamp", next(self._stamps))
+        if before is None or before.allocatable != node.allocatable:
+            self._journal.swap(self, "size_stamp", next(self._stamps))
         if before is None or _static(before) != _static(node):
             self._journal.swap(self, "stamp", next(self._stamps))
             self._gain(row)
@@ -107,6 +124,8 @@ class Nodes:
             return
         self._journal.drop_all(name, self.row_by_name, self.node_by_name)
         self.touched.pop(row, None)
+        self.devices.clear(row)
+        self.stir(row)
         for array in _ARRAYS:
             self._journal.write(getattr(self, array), (slice(None), row), 0)
         self._journal.insert(self.free_rows, row)
@@ -117,7 +136,8 @@ class Nodes:
         row = self.row_by_name.get(name)
         if row is None or not pods:
             return
-        self._touch(row)
+        self.touch(row)
+        self.stir(row)
         self._journal.add(self.used, (0, row), ONE_POD * pods)
         for resource, amount in requests:
             if resource != PODS:
@@ -126,7 +146,8 @@ class Nodes:
 
     def use_rows(self, rows: Ints, requests: Requests, pods: Ints) -> None:
         """The same for many different rows at once, inside a trial that is taken back, or where rows lose room: nothing is marked
-        as changed."""
+        as gained."""
+        self.stir(rows)
         for line, amount in self.asked(requests):
             self._journal.add(self.used, (line, rows), amount * pods)
 
@@ -137,6 +158,7 @@ class Nodes:
             return known
         line = len(self.line_by_resource)
         self._journal.put(self.line_by_resource, resource, line)
+        self._journal.swap(self, "table_stamp", next(self._stamps))
         for name in _ARRAYS:
             old: Ints = getattr(self, name)
             self._journal.swap(self, name, np.vstack([old, np.zeros((1, old.shape[1]), dtype=np.int64)]))
@@ -160,10 +182,10 @@ class Nodes:
         self._mark(self.releasing, name, requests, pods)
         self._mark(self.evicted, name, requests, pods)
 
-    def seen(self, line: int, rows: Any = slice(None)) -> Ints:
-        """Of each of the rows, what the pods ask for that rules see there: those that use it or are promised it, and aren't
-        evicted."""
-        seen: Ints = self.used[line][rows] + self.pipelined[line][rows] - self.evicted[line][rows]
+    def seen(self, line: Any, rows: Any = slice(None)) -> Ints:
+        """Of each of the rows, on one line or each of a column of lines, what the pods ask for that rules see there: those that
+        use it or are promised it, and aren't evicted."""
+        seen: Ints = self.used[line, rows] + self.pipelined[line, rows] - self.evicted[line, rows]
         return seen
 
     def seen_later(self, line: int) -> Ints:
@@ -184,6 +206,7 @@ class Nodes:
         row = self.row_by_name.get(name)
         if row is None:
             return
+        self.stir(row)
         for line, amount in self.asked(requests):
             if line != NOWHERE:
                 self._journal.add(array, (line, row), amount * pods)
@@ -201,10 +224,46 @@ class Nodes:
         """How many pods with these requests each of the rows can still take; 0 outside of the mask (one a row of `rows`)."""
         return self._whole_pods(requests, mask, self.used.__getitem__, rows)
 
+    def takes(self, shape: PodShape, rows: Ints) -> Mask:
+        """Which of the rows have room for one more pod of the shape, single devices included."""
+        asked = self.asked(shape.requests)
+        if any(line == NOWHERE for line, _ in asked):
+            return np.zeros(rows.size, dtype=np.bool_)
+        lines, amounts = np.array(asked, dtype=np.int64).T[:, :, None]
+        room: Mask = np.logical_and.reduce(self.allocatable[lines, rows] - self.used[lines, rows] >= amounts)
+        return room & self.devices.takes(shape, rows) if self.devices.concern(shape) else room
+
+    def largest(self, line: int) -> int:
+        """The most of one resource that a node has."""
+        key = ("largest", line, self.size_stamp)
+        made: int = self.cached(key, lambda: int(self.allocatable[line].max(initial=0)))
+        return made
+
     def fits_empty(self, requests: Requests, mask: Mask) -> Ints:
         """The same were nothing on the nodes."""
         nothing = np.zeros(self.used.shape[1], dtype=np.int64)
         return self._whole_pods(requests, mask, lambda line: nothing, slice(None))
+
+    def places(self, shape: PodShape, mask: Mask, rows: Any = slice(None)) -> Ints:
+        """How many pods of the shape each of the rows can still take, single devices included; 0 outside of the mask."""
+        fits = self.fits(shape.requests, mask, rows)
+        return np.minimum(fits, self.devices.room(shape, rows)) if self.devices.concern(shape) else fits
+
+    def places_later(self, shape: PodShape, mask: Mask) -> Ints:
+        """The same once what is on its way out is gone and what is promised is taken."""
+        fits = self.future(shape.requests, mask)
+        return np.minimum(fits, self.devices.room(shape, later=True)) if self.devices.concern(shape) else fits
+
+    def places_empty(self, shape: PodShape, mask: Mask) -> Ints:
+        """The same were nothing on the nodes."""
+        fits = self.fits_empty(shape.requests, mask)
+        return np.minimum(fits, self.devices.room_empty(shape)) if self.devices.concern(shape) else fits
+
+    def vacate(self) -> None:
+        """Nothing is on any node, inside a trial that is taken back."""
+        self._journal.swap(self, "table_stamp", next(self._stamps))
+        self._journal.swap(self, "used", np.zeros_like(self.used))
+        self.devices.vacate()
 
     def by_name(self) -> Ints:
         """The rows that have a node, in the order of the nodes' names."""
@@ -222,6 +281,11 @@ class Nodes:
         """The node of each row that has one."""
         made: dict[int, str] = self.cached("name_by_row", lambda: {r: n for n, r in self.row_by_name.items()})
         return made
+
+    def allocatable_of(self, name: str, resource: str) -> int:
+        """What the node has of it; 0 where there is no such node."""
+        row, line = self.row_by_name.get(name), self.line_by_resource.get(resource)
+        return int(self.allocatable[line, row]) if row is not None and line is not None else 0
 
     def taking(self, name: str) -> bool:
         """Is this node there, and ready? Whether it is cordoned is the shape's affair (plugins/predicates.py)."""
@@ -275,9 +339,20 @@ class Nodes:
         """It isn't known any more."""
         self._journal.drop(self.usage if type_ is NodeUsage else self.numa, node)
 
+    def stir(self, rows: Any) -> None:
+        """Something of these rows changes. To be told by whoever changes amounts, or anything else that is kept by row and that
+        room or scores are made of."""
+        self._journal.tell(self._stirred, rows)
+
+    def _stirred(self, rows: Any) -> None:
+        self.version += 1
+        self.versions[rows] = self.version
+        if self.devices.is_watched:
+            self.devices.stir(rows)
+
     def gained_since(self, count: int) -> Ints:
         """The rows that gained something after `changed` was `count`."""
-        return np.flatnonzero(self.gained > count)
+        return (self.gained > count).nonzero()[0] if self.changed > count else _NO_ROWS
 
     def gain(self, name: str) -> None:
         """The node has more to give than others were told."""
@@ -286,20 +361,28 @@ class Nodes:
             self._gain(row)
 
     def inherit(self) -> None:
-        """What is past allocatable now, of the rows touched, is so for causes outside of the engine."""
-        for row in self.touched:
-            over = np.maximum(self.used[:, row] - self.allocatable[:, row], 0)
-            if (over != self.inherited[:, row]).any():
+        """The change is whole, and came from outside of the engine: as `notice`; and what is past allocatable now, of the rows
+        touched, is so for causes out there."""
+        for row, before in self.touched.items():
+            free = self.free_of(row)
+            over = [max(-room, 0) for room in free]
+            if over != self.inherited[:, row].tolist():
                 self._journal.write(self.inherited, (slice(None), row), over)
+            self._notice(row, before, free)
+        self.touched.clear()
+        self.devices.settle(inherit=True)
 
     def notice(self) -> None:
         """The change is whole: of the rows touched, those that have more room than before have gained something. A pod that
         takes the place that was kept for it gains nothing."""
         for row, before in self.touched.items():
-            room = self.allocatable[:, row] - self.used[:, row]
-            if (room[: before.size] > before).any() or (room[before.size :] > 0).any():
-                self._gain(row)
+            self._notice(row, before, self.free_of(row))
         self.touched.clear()
+        self.devices.settle(inherit=False)
+
+    def _notice(self, row: int, before: list[int], free: list[int]) -> None:
+        if any(map(gt, free, before)) or any(room > 0 for room in free[len(before) :]):
+            self._gain(row)
 
     def is_in_motion(self) -> bool:
         """Is anything on its way out, or promised? Whatever is counts as a pod as well."""
@@ -317,9 +400,15 @@ class Nodes:
         fits *= mask[rows]
         return fits
 
-    def _touch(self, row: int) -> None:
+    def touch(self, row: int) -> None:
+        """Something of the row's room changes: what it has now is what counts when the change is whole (`notice`)."""
         if row not in self.touched:
-            self.touched[row] = self.allocatable[:, row] - self.used[:, row]
+            self.touched[row] = self.free_of(row)
+
+    def free_of(self, row: int) -> list[int]:
+        """What is free of each line on one row: a list, which is quicker than an array there."""
+        free: list[int] = (self.allocatable[:, row] - self.used[:, row]).tolist()
+        return free
 
     def _gain(self, row: int) -> None:
         self._journal.swap(self, "changed", self.changed + 1)
@@ -339,11 +428,14 @@ class Nodes:
             array: Ints = getattr(self, name)
             self._journal.swap(self, name, np.hstack([array, np.zeros_like(array)]))
         self._journal.swap(self, "gained", np.concatenate([self.gained, np.zeros_like(self.gained)]))
+        if self.versions.size < 2 * old:
+            self.versions = np.concatenate([self.versions, np.zeros(2 * old - self.versions.size, dtype=np.int64)])
         for row in range(old, 2 * old):
             self._journal.insert(self.free_rows, row)
 
 
 _CACHED_AT_MOST = 8192
+_NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 _ARRAYS = ("allocatable", "used", "releasing", "pipelined", "evicted", "inherited")
 
 

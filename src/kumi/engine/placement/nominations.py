@@ -32,10 +32,13 @@ class Nominations:
     def put(self, pod: Pod, node: str) -> None:
         """The place is kept for the pod, and no other one. A node that can't have it is passed over."""
         self.drop(pod.uid)
+        if node not in self._nodes.row_by_name:
+            return
         asked = self._nodes.asked(pod.shape.requests)
-        if node not in self._nodes.row_by_name or any(line == NOWHERE for line, _ in asked):
+        if any(line == NOWHERE for line, _ in asked):
             return
         self._nodes.pipeline(node, pod.shape.requests, 1)
+        self._nodes.devices.seat(pod.uid, pod.shape, self._nodes.row_by_name[node], promised=True)
         self._journal.put(self.node_of, pod.uid, node)
         self._journal.put(self._pods, pod.uid, pod)
 
@@ -43,6 +46,7 @@ class Nominations:
         """No place is kept for the pod any more."""
         if uid in self.node_of:
             self._nodes.pipeline(self.node_of[uid], self._pods[uid].shape.requests, -1)
+            self._nodes.devices.unseat(uid)
             self._journal.drop_all(uid, self.node_of, self._pods)
 
     def stirred(self) -> list[str]:

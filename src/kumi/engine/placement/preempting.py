@@ -31,10 +31,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kumi.engine.decisions import Bind, Decision, EvictPod, Nominate
+from kumi.engine.decisions import Decision, EvictPod, Nominate
 from kumi.engine.model import Pod
+from kumi.engine.placement.devices import lent_holder
 from kumi.engine.placement.nodes import NOWHERE
 from kumi.engine.placement.plugins.pdb import means
+from kumi.engine.placement.seats import bind
 from kumi.engine.placement.tasks import HOLDING, READY
 
 if TYPE_CHECKING:
@@ -66,10 +68,8 @@ def nominated(state: State) -> list[Decision]:
     for uid in state.nominations.stirred():
         pod, name = state.pods.by_uid[uid], state.nominations.node_of[uid]
         row = nodes.row_by_name[name]
-        if nodes.fits(pod.shape.requests, state.site.plugins.filter.mask(nodes, pod))[row]:
-            bind = Bind(uid, name)
-            state.assume(bind)
-            decided.append(bind)
+        if nodes.places(pod.shape, state.site.plugins.filter.mask(nodes, pod))[row]:
+            decided.append(bind(state, pod, name))
         elif not _is_good(state, pod, row):
             state.nominations.drop(uid)
             state.journal.put(state.newcomers, uid, None)
@@ -78,6 +78,9 @@ def nominated(state: State) -> list[Decision]:
 
 def decide(state: State, stuck: list[Pod]) -> list[Decision]:
     """Who goes for these pods that found no room, in their order, and where they are to be."""
+    lowest = state.layers.lowest
+    if lowest is None or all(pod.priority <= lowest for pod in stuck):
+        return []
     decided: list[Decision] = []
     failed: dict[tuple[object, ...], None] = {}
     with _promised(state) as promise:
@@ -98,20 +101,26 @@ def decide(state: State, stuck: list[Pod]) -> list[Decision]:
 @contextmanager
 def _promised(state: State) -> Iterator[Callable[[Pod, int], None]]:
     """Inside, what gangs are promised counts as promised, and what it is called with, too."""
-    nodes, charged = state.nodes, list[tuple[int, int, int]]()
+    nodes, charged, lent = state.nodes, list[tuple[int, int, int]](), list[str]()
 
     def promise(pod: Pod, row: int) -> None:
         for line, amount in nodes.asked(pod.shape.requests):
             if line != NOWHERE:
                 charged.append((line, row, amount))
+                nodes.stir(row)
                 state.journal.add(nodes.pipelined, (line, row), amount)
+        nodes.devices.seat(lent_holder(pod.uid), pod.shape, row, promised=True)
+        lent.append(lent_holder(pod.uid))
 
     for uid, name in sorted(state.answers.promised.items()):
         if uid in state.pods.by_uid and uid not in state.pods.node_of and name in nodes.row_by_name:
             promise(state.pods.by_uid[uid], nodes.row_by_name[name])
     yield promise
     for line, row, amount in charged:
+        nodes.stir(row)
         state.journal.add(nodes.pipelined, (line, row), -amount)
+    for holder in lent:
+        nodes.devices.unseat(holder)
 
 
 def _leaving(state: State, pod: Pod) -> int | None:
@@ -119,7 +128,7 @@ def _leaving(state: State, pod: Pod) -> int | None:
     nodes = state.nodes
     standing = state.site.plugins.filter.standing(nodes, pod)
     rows = nodes.by_name()
-    rows = rows[nodes.future(pod.shape.requests, standing)[rows] > 0]
+    rows = rows[nodes.places_later(pod.shape, standing)[rows] > 0]
     return next((int(row) for row in rows if (nodes.releasing[:, row] > 0).any()), None)
 
 
@@ -143,7 +152,9 @@ def _is_good(state: State, pod: Pod, row: int) -> bool:
     if not state.site.plugins.filter.standing(nodes, pod)[row]:
         return False
     used = nodes.used[:, row] - nodes.releasing[:, row] + nodes.pipelined[:, row]
-    return all(used[line] <= nodes.allocatable[line, row] for line, _ in nodes.asked(pod.shape.requests))
+    if any(used[line] > nodes.allocatable[line, row] for line, _ in nodes.asked(pod.shape.requests)):
+        return False
+    return not nodes.devices.concern(pod.shape) or not nodes.devices.over(row, later=True)
 
 
 def _places(state: State, pod: Pod) -> Iterator[Place]:
@@ -181,8 +192,10 @@ def on_node(state: State, pod: Pod, name: str) -> Place | None:
 
 
 def _only_room_counts(state: State, pod: Pod) -> bool:
-    """Does it make no difference to the pod who is on the node, room aside?"""
+    """Does it make no difference to the pod who is on the node, room aside, and on which devices?"""
     shape = pod.shape
+    if state.nodes.devices.concern(shape):
+        return False
     return not (shape.neighbours or shape.ports or shape.volume_claims or state.nodes.residents.heeds(pod))
 
 
@@ -212,17 +225,22 @@ def _by_room(state: State, pod: Pod, row: int, candidates: list[Pod]) -> list[Po
 def _by_trial(state: State, pod: Pod, row: int, candidates: list[Pod]) -> list[Pod] | None:
     """The same where the filter has to be asked each time, inside a trial."""
     nodes = state.nodes
+    nodes.stir(row)
     for line, amount in enumerate(nodes.releasing[:, row].tolist()):
         state.journal.add(nodes.used, (line, row), -amount)
+    state.journal.write(nodes.releasing, (slice(None), row), 0)
+    nodes.devices.gone(row)
+    had = {candidate.uid: nodes.devices.of(candidate.uid) for candidate in candidates}
     for candidate in candidates:
-        _seat(state, candidate, row, -1)
+        _unseat(state, candidate, row)
     if not _fits(state, pod, row):
         return None
     victims = []
     for candidate in candidates:
         _seat(state, candidate, row, 1)
+        nodes.devices.seat(candidate.uid, candidate.shape, row, had[candidate.uid])
         if not _fits(state, pod, row):
-            _seat(state, candidate, row, -1)
+            _unseat(state, candidate, row)
             victims.append(candidate)
     return victims
 
@@ -245,7 +263,12 @@ def _fits(state: State, pod: Pod, row: int) -> bool:
     for line, amount in nodes.asked(pod.shape.requests):
         if line < 0 or nodes.room(line, row) - int(nodes.pipelined[line, row]) < amount:
             return False
-    return bool(state.site.plugins.filter.mask(nodes, pod)[row])
+    return nodes.devices.goes(pod.shape, row) and bool(state.site.plugins.filter.mask(nodes, pod)[row])
+
+
+def _unseat(state: State, pod: Pod, row: int) -> None:
+    _seat(state, pod, row, -1)
+    state.nodes.devices.unseat(pod.uid)
 
 
 def _seat(state: State, pod: Pod, row: int, times: int) -> None:

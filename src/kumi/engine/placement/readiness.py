@@ -1,7 +1,8 @@
 """Readiness: when the pods of a workload may be bound.
 
 The rule       the first time only when all of them are there: of each pod set, as many pods that can be bound, are bound or
-               have ended as it counts. Once one of them is bound or has ended, the others are bound as they come.
+               have ended as it was admitted with, else as it counts. Once one of them is bound or has ended, the others are
+               bound as they come.
 Not there      a pod that is gated or on its way out.
 Why            half a gang holds what the other half, or another gang, needs; a pod that is replaced later must not wait
                for those that have ended.
@@ -30,11 +31,12 @@ class Readiness:
         for pod in pods:
             if not pod.gated and not pod.terminating:
                 have[pod.pod_set] = have.get(pod.pod_set, 0) + 1
-        short = [(s, s.count - have.get(s.name, 0)) for s in workload.pod_sets if have.get(s.name, 0) < s.count]
+        counts = {s.name: s.count for s in workload.pod_sets}
+        if workload.admission is not None:
+            counts |= {given.name: given.count for given in workload.admission.pod_sets}
+        short = [(name, n) for name, n in counts.items() if have.get(name, 0) < n]
         if not short:
             return None
-        first, _ = short[0]
-        missing = sum(n for _, n in short)
-        return Reason(
-            Code.GANG_INCOMPLETE, pod_set=first.name, need=first.count, have=have.get(first.name, 0), pods=missing
-        )
+        (first, need), *_ = short
+        missing = sum(n - have.get(name, 0) for name, n in short)
+        return Reason(Code.GANG_INCOMPLETE, pod_set=first, need=need, have=have.get(first, 0), pods=missing)

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -61,8 +61,7 @@ class Owned:
     weight: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(NamedTuple):
     """What others tell a pod by."""
 
     namespace: str
@@ -148,7 +147,7 @@ class Residents:
     def move(self, old: Pod | None, was: str, new: Pod | None, node: str) -> bool:
         """What was known as `old`, on the node `was`, is `new` now, on `node` (None: nothing; "": nowhere). True where somebody
         may look at that: for such pods, or at the terms of this one."""
-        if old is not None and new is not None and (old.shape, was, kind_of(old)) == (new.shape, node, kind_of(new)):
+        if old is not None and new is not None and was == node and _is_like(old, new):
             return False
         if new is not None:
             self.meet(new, 1)
@@ -156,7 +155,8 @@ class Residents:
             self.seat(old, was, -1)
         if new is not None:
             self.seat(new, node, 1)
-        looked_at = any(pod is not None and at and self.is_looked_at(pod) for pod, at in ((old, was), (new, node)))
+        looked_at = bool(old is not None and was and self.is_looked_at(old))
+        looked_at = looked_at or bool(new is not None and node and self.is_looked_at(new))
         if old is not None:
             self.meet(old, -1)
         return looked_at
@@ -238,6 +238,11 @@ class Residents:
         """The terms of other pods that mean this one, and which of what it looks at it is part of itself."""
         kind = kind_of(pod)
         return self.heeds(pod), tuple(g for g in asked(pod.shape, pod.namespace) if self.means(g, kind))
+
+    @property
+    def has_terms(self) -> bool:
+        """Has anybody a term that others have to heed?"""
+        return bool(self._owned)
 
     def heeds(self, pod: Pod) -> tuple[Owned, ...]:
         """The terms of other pods that mean this one."""
@@ -395,6 +400,7 @@ class Residents:
     def _add_little(self, shape: PodShape, row: Any, times: Any) -> None:
         if self._little.shape[1] < self._nodes.used.shape[1]:
             self._grow_little()
+        self._nodes.stir(row)
         for line, amount in enumerate(beyond_requests(shape)):
             self._journal.add(self._little, (line, row), amount * times)
 
@@ -410,6 +416,10 @@ _KEPT_AT_MOST = 4096
 def kind_of(pod: Pod) -> Kind:
     """What others tell the pod by."""
     return Kind(pod.namespace, pod.labels, pod.terminating)
+
+
+def _is_like(one: Pod, other: Pod) -> bool:
+    return one is other or (kind_of(one) == kind_of(other) and one.shape == other.shape)
 
 
 def asked(shape: PodShape, namespace: str) -> tuple[Group, ...]:

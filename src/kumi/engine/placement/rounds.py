@@ -68,7 +68,8 @@ def run(
         reasons = {job.key: said for job in jobs if (said := why(framework, outcome, job))}
         promised = {uid: tasks.node[uid] for job in jobs for s in OPEN for uid in job.by_status.get(s, ())}
         end = (dict(tasks.status), dict(tasks.node)) if touched is None else ({}, {})
-        return Round(outcome, phases, *end, reasons, promised, framework.wake_ms(), framework.judges())
+        wakes = [ms for ms in (framework.wake_ms(), outcome.wake_ms) if ms is not None]
+        return Round(outcome, phases, *end, reasons, promised, min(wakes, default=None), framework.judges())
 
 
 def look(around: Surroundings, conf: Conf, plugins: dict[str, Configured], last: Round, keys: Iterable[str]) -> Round:

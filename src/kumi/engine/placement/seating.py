@@ -31,10 +31,15 @@ def assume(state: State, binds: Sequence[Bind]) -> None:
     journal = state.journal
     journal.put_many(state.binding, {bind.pod: Assumed(bind) for bind in binds})
     node_of = {bind.pod: bind.node for bind in binds}
+    devices_of = {bind.pod: bind.devices for bind in binds}
     pods = [state.pods.by_uid[bind.pod] for bind in binds]
     for _, alike in groupby(pods, key=_likeness):
         run = list(alike)
         _seat(state, run, [node_of[pod.uid] for pod in run])
+        if state.nodes.devices.concern(run[0].shape):
+            for pod in run:
+                row = state.nodes.row_by_name[node_of[pod.uid]]
+                state.nodes.devices.seat(pod.uid, pod.shape, row, devices_of[pod.uid])
     state.holdings.place_many((pod.uid, ((PODS, ONE_POD), *pod.shape.requests)) for pod in pods)
     for pod in pods:
         if pod.uid in state.refusals:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from kumi.engine.state import State
 
 
-def bind(state: State, pod: Pod, node: str) -> Bind:
-    """The pod goes there: assumed."""
-    made = Bind(pod.uid, node)
+def bind(state: State, pod: Pod, node: str, devices: tuple[int, ...] = ()) -> Bind:
+    """The pod goes there: assumed. `devices`: where they were chosen before; else the policy's choice."""
+    row = state.nodes.row_by_name[node]
+    made = Bind(pod.uid, node, devices or state.site.plugins.devices(state.nodes, pod, row))
     state.assume(made)
     return made
 

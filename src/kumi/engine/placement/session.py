@@ -7,7 +7,8 @@
          the first time all of them are bound, or none; afterwards each as it comes
     2  pod groups that come without a Workload (gang_session.py)
     3  pods for which a node was cleared, as soon as there is room (preempting.py)
-    4  pods on their own, one at a time: the nodes that take the shape and have room, the best score, the smallest name
+    4  pods on their own, one at a time, as far as the line lets them (line/singles.py): the nodes that take the shape and have
+       room, the best score, the smallest name
     5  those of them that found no room, by pods that matter less (preempting.py)
 
 Skipped       pods that are gated, on their way out or finished; pods of a workload that holds nothing, or is being evicted.
@@ -17,7 +18,8 @@ Lost          a pod that needs a place whose node is gone, not ready, or takes n
               the cycle, which comes first, has its workload evicted (lost_place, ../admission/stops.py).
 Said once     Unplaced is decided when the reasons differ from those before. Equal shapes that find no room are looked for
               once a session.
-Order and ties workloads by key; a gang's pods by index, creation, key, uid; pods on their own by priority, creation, key, uid.
+Order and ties workloads by key; a gang's pods by index, creation, key, uid; pods on their own as ../waiting.py has
+              them.
 Cost          O(pods that came, or whose place changed); pods on their own are looked at again only when a node gained room.
 Source        Volcano: sessions; Kubernetes: the scheduling cycle.
 Not here      whether a workload may start: ../admission/cycle.py.
@@ -27,9 +29,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from kumi.engine.decisions import Bind, Decision
 from kumi.engine.model import Pod, PodSet, PodShape, Workload
-from kumi.engine.placement import alone, gang, gang_session, preempting
+from kumi.engine.placement import gang, gang_session, preempting
+from kumi.engine.placement.devices import GPU, asked
+from kumi.engine.placement.line import singles
 from kumi.engine.placement.seats import bind, unplaced
 from kumi.engine.pods import waits
 from kumi.engine.reasons import Code, Reason
@@ -54,8 +60,8 @@ def decide(state: State, now_ms: int) -> list[Decision]:
         decided += gang_session.decide(state, now_ms)
         decided += preempting.nominated(state)
         stuck: list[Pod] = []
-        with gang_session.held_back(state):
-            decided += alone.decide(state, stuck)
+        with gang_session.held_back(state) as wanted:
+            decided += singles.decide(state, now_ms, stuck, wanted)
         decided += preempting.decide(state, stuck)
     return decided
 
@@ -101,7 +107,7 @@ def _to_their_places(state: State, workload: Workload, pods: list[Pod]) -> list[
         node = _place(state, workload, pod)
         if isinstance(node, Reason):
             return node
-        bound.append(bind(state, pod, node))
+        bound.append(bind(state, pod, node, state.reservations.devices_for(pod, node)))
     return bound
 
 
@@ -162,7 +168,10 @@ def _missing(state: State, pod: Pod, node: str) -> tuple[str, int, int] | None:
         have = (0 if line is None else state.nodes.room(line, row)) + kept.get(resource, 0)
         if need > max(have, kept.get(resource, 0)):
             return resource, need, have
-    return None
+    devices = state.nodes.devices
+    if not devices.concern(pod.shape) or state.reservations.devices_for(pod, node) or devices.choose(pod.shape, row):
+        return None
+    return GPU, asked(pod.shape), devices.most_free(pod.shape, np.array([row]))
 
 
 def _together(state: State, pods: list[Pod]) -> list[Bind] | Reason:

@@ -23,6 +23,7 @@ import numpy as np
 
 from kumi.engine.model import Pod, PodShape
 from kumi.engine.placement.framework import Framework
+from kumi.engine.placement.line.asking import Held
 from kumi.engine.placement.tasks import Status
 from kumi.engine.reasons import Reason
 
@@ -41,10 +42,18 @@ class Outcome:
 
     binds: list[tuple[str, str]] = field(default_factory=list)
     """(pod uid, node)"""
+    devices: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """pod uid -> its GPUs there, where it matters which"""
     evictions: list[tuple[str, str]] = field(default_factory=list)
     """(pod uid, the uid of the pod or the key of the gang that it makes room for, "" for none)"""
     refusals: dict[str, Refusal] = field(default_factory=dict)
     """gang -> the last one"""
+    held: dict[str, Reason] = field(default_factory=dict)
+    """gang -> why the line holds it back (actions/lined.py)"""
+    reserved: dict[str, Held] = field(default_factory=dict)
+    """gang -> what is kept for it"""
+    wake_ms: int | None = None
+    """when another session may end otherwise although nothing came; None: as far as the actions know, not by itself"""
     explained: dict[PodShape, tuple[Reason, ...]] = field(default_factory=dict)
     """shapes that found no room, and what the nodes said"""
 
@@ -55,6 +64,8 @@ class Statement:
     def __init__(self, framework: Framework, outcome: Outcome) -> None:
         self._framework, self._outcome = framework, outcome
         self._allocated: list[str] = []
+        self.placed: list[str] = []
+        """uids of those it allocated or pipelined; what a trial took back is in it too"""
         self._evicted: list[tuple[str, str]] = []
 
     @property
@@ -74,10 +85,15 @@ class Statement:
         names, at = nodes.name_by_row(), Counter(rows)
         there, counts = np.array(list(at)), np.array(list(at.values()))
         array = nodes.used if status is Status.ALLOCATED else nodes.pipelined
+        nodes.stir(there)
         for line, amount in nodes.asked(tasks[0].shape.requests):
             framework.journal.add(array, (line, there), amount * counts)
+        if nodes.devices.concern(tasks[0].shape):
+            for task, row in zip(tasks, rows, strict=True):
+                self._seat_devices(task, row, status)
         framework.tasks.seat_run(tasks, status, [names[row] for row in rows])
         framework.seated_run(tasks, rows)
+        self.placed += [task.uid for task in tasks]
         if status is Status.ALLOCATED:
             self._allocated += [task.uid for task in tasks]
 
@@ -88,8 +104,10 @@ class Statement:
             nodes.use(node, task.shape.requests, 1)
         else:
             nodes.pipeline(node, task.shape.requests, 1)
+        self._seat_devices(task, nodes.row_by_name[node], status)
         self._framework.tasks.move(task.uid, status, node)
         self._framework.seated(task, node, 1)
+        self.placed.append(task.uid)
         if status is Status.ALLOCATED:
             self._allocated.append(task.uid)
 
@@ -98,6 +116,7 @@ class Statement:
         tasks = self._framework.tasks
         node = tasks.node[task.uid]
         self._framework.nodes.evict(node, task.shape.requests, 1)
+        self._framework.nodes.devices.leave(task.uid, 1)
         tasks.move(task.uid, Status.RELEASING, node)
         self._framework.seated(task, node, -1)
         self._evicted.append((task.uid, preemptor))
@@ -107,6 +126,7 @@ class Statement:
         tasks = self._framework.tasks
         node = tasks.node[task.uid]
         self._framework.nodes.evict(node, task.shape.requests, -1)
+        self._framework.nodes.devices.leave(task.uid, -1)
         tasks.move(task.uid, status, node)
         self._framework.seated(task, node, 1)
         self._evicted = [one for one in self._evicted if one[0] != task.uid]
@@ -115,6 +135,7 @@ class Statement:
         """A place that was promised to the task isn't any more."""
         node = self._framework.tasks.node[task.uid]
         self._framework.nodes.pipeline(node, task.shape.requests, -1)
+        self._framework.nodes.devices.unseat(task.uid)
         self._framework.seated(task, node, -1)
         self._framework.tasks.move(task.uid, Status.PENDING, "")
 
@@ -150,3 +171,13 @@ class Statement:
             alike = list(run)
             tasks.turn_run(alike, Status.BINDING)
             self._outcome.binds += [(pod.uid, tasks.node[pod.uid]) for pod in alike]
+            for pod in alike if self._framework.nodes.devices.concern(alike[0].shape) else ():
+                self._outcome.devices[pod.uid] = self._framework.nodes.devices.of(pod.uid)
+
+    def _seat_devices(self, task: Pod, row: int, status: Status) -> None:
+        devices, later = self._framework.nodes.devices, status is not Status.ALLOCATED
+        if devices.concern(task.shape):
+            chosen = () if later else self._framework.devices(task, row)
+            devices.seat(
+                task.uid, task.shape, row, chosen or devices.choose(task.shape, row, later=later), promised=later
+            )

@@ -6,9 +6,11 @@ Not here      how it is kept: ../state.py.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from kumi.engine.journal import Journal
+from kumi.engine.placement.line.asking import Held
 from kumi.engine.placement.nodes import Nodes
 from kumi.engine.placement.tasks import Tasks
 from kumi.engine.pods import Pods
@@ -25,3 +27,5 @@ class Surroundings:
     now_ms: int
     cleared_ms: int | None = None
     """when tasks last had to go whoever waited (the shuffle action evicted some); None: not yet"""
+    reserved: Mapping[str, Held] = field(default_factory=dict)
+    """what the last session kept for gangs"""

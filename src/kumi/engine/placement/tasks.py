@@ -23,6 +23,7 @@ from enum import IntEnum
 from itertools import count
 from typing import TypeAlias
 
+from kumi.engine.ends import Ends
 from kumi.engine.gangs import (
     DisruptionBudget,
     Listed,
@@ -102,8 +103,10 @@ class Job:
 class Tasks:
     """All gangs, their pods and their queues."""
 
-    def __init__(self, journal: Journal, is_free: Callable[[Pod], bool] | None = None) -> None:
-        self._journal = journal
+    def __init__(
+        self, journal: Journal, is_free: Callable[[Pod], bool] | None = None, ends: Ends | None = None
+    ) -> None:
+        self._journal, self._ends = journal, ends
         self.is_free = is_free or best_effort
         """which tasks wait for no room: gangs count them as placed, and get them afterwards"""
         self._stamps = count(1)
@@ -193,6 +196,8 @@ class Tasks:
             self._enter(job, before, -1)
             self._enter(job, group.queue, 1)
         self._journal.swap(job, "group", group)
+        if self._ends is not None:
+            self._ends.say(group.key, group.execution_ms)
         self._let_in(job.key, group.phase)
         if anew:
             self._rank_all(job, 1)
@@ -227,6 +232,8 @@ class Tasks:
         self._rank_all(job, -1)
         self._journal.drop(self.outside, key)
         self._journal.swap(job, "group", None)
+        if self._ends is not None:
+            self._ends.say(key, None)
         self._rank_all(job, 1)
         self._tidy(job)
 

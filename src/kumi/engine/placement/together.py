@@ -89,6 +89,10 @@ class Pinned:
         """See Filter: where they go is settled."""
         return True
 
+    def is_local(self, nodes: Nodes, pod: Pod) -> bool:
+        """See Filter."""
+        return self.filter.is_local(nodes, pod)
+
     def most(self, nodes: Nodes, pod: Pod) -> Ints | None:
         """See Filter."""
         return self.filter.most(nodes, pod)

@@ -3,6 +3,7 @@
 The rule, of a gang that isn't ready, the first that holds:
     its pods aren't all there                  what the plug-ins say of it (job_valid)
     it wasn't let in                           its queue is closed, or has no room for what it needs
+    the line holds it back                     it would pass others, or delay them
     fewer than its minimum have a place        how many of how many, and what kept the next one from it
     its places are promised                    others are still leaving
     of a gang that is ready, what kept the next of its tasks from a node, where one was tried.
@@ -35,6 +36,8 @@ def why(framework: Framework, outcome: Outcome, job: Job) -> tuple[Reason, ...]:
     kept = outcome.refusals.get(job.key)
     if framework.job_ready(job):
         return kept.why if kept is not None else ()
+    if (held := outcome.held.get(job.key)) is not None:
+        return (held,)
     promised = job.count(Status.PIPELINED)
     if promised and framework.job_pipelined(job):
         return (Reason(Code.PROMISED, pods=promised),)

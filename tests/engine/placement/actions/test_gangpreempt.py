@@ -6,6 +6,7 @@ import pytest
 
 from kumi.engine.gangs import Phase, PriorityClass, Queue
 from kumi.engine.placement.actions.gangpreempt import candidates
+from kumi.engine.placement.conf import Arguments
 from kumi.testing.builders import node
 from kumi.testing.gangs import Scene, gang, line, task
 
@@ -52,3 +53,14 @@ def test_a_gang_that_does_not_starve_is_not_looked_at() -> None:
     made = hall()
     made.put(gang("p", least=0, priority_class="p9", phase=Phase.INQUEUE))
     assert evicted(made) == []
+
+
+def test_gangs_of_the_same_priority_are_candidates_where_the_file_says_so() -> None:
+    scene = Scene(
+        line(), node("n", cpu=2), gang("a"), gang("b"), task("a-0", "a", cpu=1, node="n"), task("b-0", "b", cpu=1)
+    )
+    framework = scene.open("gang")
+    assert candidates(framework, scene.job("b")) == []
+    framework.conf = replace(framework.conf, configurations={"gangpreempt": Arguments({"equalPriority": True})})
+    assert [pod.uid for pod in candidates(framework, scene.job("b"))] == ["a-0"]
+    assert candidates(framework, scene.job("a")) == []

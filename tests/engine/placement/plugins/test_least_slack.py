@@ -95,3 +95,25 @@ def test_without_its_switch_it_has_no_say_in_who_gives_way() -> None:
     at = made.open("gang", option("least_slack", without=("enablePreemptable",)))
     assert at.evictable(made.job("p"), [made.pod("v-0")], reclaim=False) == [made.pod("v-0")]
     assert made.open("gang", "least_slack").evictable(made.job("p"), [made.pod("v-0")], reclaim=False) == []
+
+
+def test_where_only_slack_counts_nobody_gives_way_to_one_without_a_deadline() -> None:
+    made = hall(p=(None, 100), v=(None, 500))
+    arguments = {"least_slack.onlyBySlack": True}
+    at = made.open("gang", option("least_slack", **arguments))
+    assert at.evictable(made.job("p"), [made.pod("v-0")], reclaim=False) == []
+    assert made.open("gang", "least_slack").evictable(made.job("p"), [made.pod("v-0")], reclaim=False) == [
+        made.pod("v-0")
+    ]
+
+
+SAID = st.tuples(st.integers(1, 900), st.integers(1, 300))
+
+
+@given(SAID, SAID, st.integers(0, 299))
+def test_whoever_takes_from_another_has_the_earlier_deadline(
+    mine: tuple[int, int], theirs: tuple[int, int], ran: int
+) -> None:
+    (due, takes), (other_due, other_takes) = mine, theirs
+    if named((NOW + due, takes), (NOW + other_due, other_takes), min(ran, other_takes)):
+        assert due < other_due

@@ -9,4 +9,4 @@ from kumi.engine.placement.plugins.binpack import Binpack
 
 def test_binpack_is_the_default_and_the_profile_may_name_another() -> None:
     assert of(Profile()).score == Scoring((Binpack(),))
-    assert of(Profile(arguments={"scoring": "nodeorder"})).score == Scoring(SCORES["nodeorder"])
+    assert of(Profile(arguments={"scoring": "nodeorder"})).score == SCORES["nodeorder"]({})

@@ -15,6 +15,7 @@ from kumi.engine.placement.actions import (
     gang_least,
     gangpreempt,
     gangreclaim,
+    lined,
     preempt,
     preempt_least,
     reclaim,
@@ -29,6 +30,9 @@ Action: TypeAlias = Callable[[Framework, Outcome], None]
 ACTIONS: dict[str, Action] = {
     "enqueue": enqueue.run,
     "allocate": allocate.run,
+    "strict": lined.run_strict,
+    "easy": lined.run_easy,
+    "conservative": lined.run_conservative,
     "backfill": backfill.run,
     "preempt": preempt.run,
     "reclaim": reclaim.run,
@@ -36,7 +40,7 @@ ACTIONS: dict[str, Action] = {
     "gangreclaim": gangreclaim.run,
     "shuffle": shuffle.run,
 }
-"""as Volcano has them"""
+"""as Volcano has them, and those of a line in the place of allocate"""
 
 LEAST: dict[str, Action] = {
     **ACTIONS,

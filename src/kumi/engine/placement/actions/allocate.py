@@ -52,13 +52,9 @@ class _Turns:
 def run(framework: Framework, outcome: Outcome) -> None:
     """See the module."""
     turns = _Turns()
-    if "enqueue" not in framework.conf.actions:
-        for job in framework.outside():
-            framework.tasks.set_phase(job, Phase.INQUEUE)
-    for job in framework.unplaced():
+    for job in let_in(framework):
         assert job.group is not None
-        if job.group.phase not in WAITING and framework.job_valid(job) is None:
-            turns.jobs.setdefault(job.group.queue, Heap(framework.job_less)).push(job)
+        turns.jobs.setdefault(job.group.queue, Heap(framework.job_less)).push(job)
     queues = Heap(framework.queue_less, (framework.tasks.queues[name] for name in turns.jobs))
     while len(queues):
         queue = queues.pop()
@@ -70,12 +66,29 @@ def run(framework: Framework, outcome: Outcome) -> None:
         queues.push(queue)
 
 
+def let_in(framework: Framework) -> list[Job]:
+    """The gangs with tasks that wait which may be placed now, by key."""
+    if "enqueue" not in framework.conf.actions:
+        for job in framework.outside():
+            framework.tasks.set_phase(job, Phase.INQUEUE)
+    found = []
+    for job in framework.unplaced():
+        assert job.group is not None
+        if job.group.phase not in WAITING and framework.job_valid(job) is None:
+            found.append(job)
+    return found
+
+
+def tasks_of(framework: Framework, job: Job) -> Waiting:
+    """The gang's tasks that are to be tried, in their order."""
+    pods = [framework.tasks.pods[uid] for uid in job.by_status.get(Status.PENDING, ())]
+    return framework.in_line(pod for pod in pods if not pod.gated and not framework.tasks.is_free(pod))
+
+
 def _tasks(framework: Framework, turns: _Turns, job: Job) -> Waiting:
     """The gang's tasks that are still to be tried."""
     if job.key not in turns.tasks:
-        pods = [framework.tasks.pods[uid] for uid in job.by_status.get(Status.PENDING, ())]
-        wanting = (pod for pod in pods if not pod.gated and not framework.tasks.is_free(pod))
-        turns.tasks[job.key] = framework.in_line(wanting)
+        turns.tasks[job.key] = tasks_of(framework, job)
     return turns.tasks[job.key]
 
 
@@ -83,7 +96,7 @@ def _turn(framework: Framework, outcome: Outcome, job: Job, tasks: Waiting) -> b
     """One turn of a gang. True where it is to have another one."""
     with framework.journal.trial() as trial:
         statement = Statement(framework, outcome)
-        _place(framework, outcome, statement, job, tasks)
+        place(framework, outcome, statement, job, tasks)
         if framework.job_ready(job):
             statement.commit()
             trial.commit()
@@ -93,7 +106,7 @@ def _turn(framework: Framework, outcome: Outcome, job: Job, tasks: Waiting) -> b
     return False
 
 
-def _place(framework: Framework, outcome: Outcome, statement: Statement, job: Job, tasks: Waiting) -> None:
+def place(framework: Framework, outcome: Outcome, statement: Statement, job: Job, tasks: Waiting) -> None:
     """Tasks one after the other, until the gang is ready, or can't be."""
     queue = framework.queue_of(job)
     assert queue is not None

@@ -79,12 +79,12 @@ def _could(framework: Framework, job: Job, tasks: Sequence[Pod]) -> bool:
 
 def _is_anybody(framework: Framework, evictor: Evictor, job: Job) -> bool:
     """Is there anybody whom the gang may take from, as far as queues and priorities tell?"""
-    tasks, mine = framework.tasks, framework.queue_of(job)
+    tasks, mine, below = framework.tasks, framework.queue_of(job), gangpreempt.limit(framework, job)
     for name, said, _ in tasks.ranks:
         queue = tasks.queues.get(name)
         if queue is None or (queue is mine) is evictor.reclaims:
             continue
-        if framework.reclaims_from("evictable", queue) if evictor.reclaims else tasks.value(said) < tasks.priority(job):
+        if framework.reclaims_from("evictable", queue) if evictor.reclaims else tasks.value(said) < below:
             return True
     return False
 

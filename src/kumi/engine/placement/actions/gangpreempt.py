@@ -5,7 +5,9 @@ The rule   queue by queue, of the gangs that are let in, can be placed and are s
                         their gang where it says
            of bundles   those of the gang that comes last go first
            then         whole_gang.py
-Arguments  maxDomains (8), allowWholeBundle (true).
+           equals       those of gangs of the same priority are candidates too, where equalPriority is on: then a plug-in has to
+                        say which of them give way (least_slack), as `priority` names none of them
+Arguments  maxDomains (8), allowWholeBundle (true), equalPriority (false), which is Kumi's own.
 Source     Volcano: gangpreempt action.
 Not here   from other queues: gangreclaim.py; task by task: preempt.py.
 """
@@ -46,11 +48,19 @@ def each(framework: Framework, outcome: Outcome, room: MakeRoom) -> None:
 def candidates(framework: Framework, preemptor: Job) -> list[Pod]:
     """Whom the gang may take from, by gang and uid."""
     tasks = framework.tasks
-    queue, mine = framework.queue_of(preemptor), tasks.priority(preemptor)
+    queue, below = framework.queue_of(preemptor), limit(framework, preemptor)
     found = []
     for job in framework.jobs():
         assert job.group is not None
-        if framework.queue_of(job) is queue and job.group.preemptable is not False and tasks.priority(job) < mine:
+        if job is preemptor or framework.queue_of(job) is not queue:
+            continue
+        if job.group.preemptable is not False and tasks.priority(job) < below:
             uids = sorted(uid for status in EVICTABLE for uid in job.by_status.get(status, ()))
             found += [pod for uid in uids if is_preemptable(pod := tasks.pods[uid])]
     return found
+
+
+def limit(framework: Framework, preemptor: Job) -> int:
+    """Gangs of a priority below this may be candidates."""
+    equals = framework.conf.of_action("gangpreempt").switch("equalPriority", default=False)
+    return framework.tasks.priority(preemptor) + equals

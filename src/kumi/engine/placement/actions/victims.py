@@ -72,7 +72,7 @@ def large_enough(framework: Framework, task: Pod) -> Ints:
     """Those of the mendable rows that have enough for the task when nobody is there; by name."""
     rows, nodes = mendable(framework, task), framework.nodes
     every = np.ones(nodes.used.shape[1], dtype=np.bool_)
-    return rows[nodes.fits_empty(task.shape.requests, every)[rows] > 0]
+    return rows[nodes.places_empty(task.shape, every)[rows] > 0]
 
 
 def on_node(framework: Framework, name: str, statuses: tuple[Status, ...]) -> list[Pod]:
@@ -95,7 +95,7 @@ def enough(framework: Framework, name: str, task: Pod, victims: Sequence[Pod]) -
         room = nodes.room(line, row) + int(nodes.releasing[line, row]) - int(nodes.pipelined[line, row])
         if room + freed.get(line, 0) < amount:
             return False
-    return True
+    return nodes.devices.goes(task.shape, row, victims)
 
 
 def as_running(framework: Framework, undone: Sequence[str]) -> None:

@@ -55,25 +55,37 @@ class Binpack:
         return _Binpack(self, session)
 
     def by_load(self, nodes: Nodes, seen: Seen, pod: Pod, rows: Ints, placed: Ints) -> Scores:
-        """See the module, were placed[i] more such pods on row i. `seen`: what is used of a line."""
+        """See the module, were placed[i] more such pods on row i. `seen`: what is used, of a column of lines."""
+        counted, known = self._counted(nodes, pod)
+        if not counted:
+            return np.zeros(rows.size, dtype=np.float64)
+        lines, amounts, weights = np.array(counted, dtype=np.int64).T[:, :, None]
+        have = nodes.allocatable[lines, rows]
+        used = seen(lines, rows) + (placed + 1) * amounts
+        over = used > have
+        if have.all():
+            parts = used * weights / have
+        else:
+            there = have > 0
+            over &= there
+            parts = used * weights / np.maximum(have, 1) * there
+        scores: Scores = np.add.reduce(parts) / known
+        scores[np.logical_or.reduce(over)] = 0.0
+        scores *= 100 * self.weight
+        return scores
+
+    def _counted(self, nodes: Nodes, pod: Pod) -> tuple[list[tuple[int, int, int]], int]:
+        """(line, amount, weight) of what counts and is somewhere; the sum of the weights of all that counts."""
         weights = dict(self.weights) if self.weights is not None else None
-        total, over, known = np.zeros(rows.size, dtype=np.float64), np.zeros(rows.size, dtype=np.bool_), 0
+        counted, known = [], 0
         for resource, amount in pod.shape.requests:
             weight = weights.get(resource, 0) if weights is not None else 1
-            if not amount or resource == PODS or (weights is not None and resource not in weights):
-                continue
-            known += weight
-            line = nodes.line_by_resource.get(resource, NOWHERE)
-            if line == NOWHERE or not weight:
-                continue
-            have = nodes.allocatable[line][rows]
-            used = seen(line, rows) + (placed + 1) * amount
-            there = have > 0
-            over |= (used > have) & there
-            total += used * weight / np.maximum(have, 1) * there
-        scores = np.where(over, 0.0, total / known if known else 0.0)
-        answer: Scores = scores * (100 * self.weight)
-        return answer
+            if amount and resource != PODS:
+                known += weight
+                line = nodes.line_by_resource.get(resource, NOWHERE)
+                if line != NOWHERE and weight:
+                    counted.append((line, amount, weight))
+        return counted, known
 
 
 @dataclass(frozen=True, slots=True)

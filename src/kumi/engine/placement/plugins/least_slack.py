@@ -9,8 +9,14 @@ The rule, of a gang with a deadline:
                   if it would not make it by waiting for v: slack < remaining(v), or nobody knows how long v runs, and
                   if v has plenty: no deadline, or deadline(v) - now - execution(preemptor) - execution(v) >= 0: it still makes
                   its own when it starts anew after the preemptor
-                one that is late anyway takes from nobody: it would be in vain. One without a deadline has no opinion
-Own words   of the pod group; where it says nothing, the earliest deadline and the longest execution time of its pods.
+                one that is late anyway takes from nobody: it would be in vain. One without a deadline has no opinion; with the
+                argument onlyBySlack it takes from nobody either
+Bound       where all say how long they take, a gang's deadline is later than that of whoever takes from it:
+                deadline(p) < now + remaining(v) + execution(p) <= deadline(v)
+            So of a line of gangs that take each other's place, each has an earlier deadline than the one before, and one ends
+            there: of gangs that all take one place, a gang is preempted at most once for each that has an earlier deadline,
+            and n of them n (n - 1) / 2 times in all. When every slack has run out nobody is.
+Own words   gang_times.py.
 Why         a deadline that is missed either way is not worth anybody's work, and nobody who can make it gives way to one who
             would have made it anyway.
 With time   all waiting gangs lose slack alike, and a running one keeps its own: the order changes only when something happens.
@@ -28,23 +34,27 @@ from dataclasses import dataclass, field
 from kumi.engine.model import Pod
 from kumi.engine.placement.conf import Option
 from kumi.engine.placement.framework import Framework
+from kumi.engine.placement.plugins.gang_times import deadline_ms, execution_ms
 from kumi.engine.placement.tasks import HOLDING, Job
 
 
 @dataclass(frozen=True, slots=True)
 class LeastSlack:
-    """See the module. `evicts`: has it a say in who gives way (enablePreemptable)? Else it orders only."""
+    """See the module. `evicts`: has it a say in who gives way (enablePreemptable)? Else it orders only. `only_by_slack`: nobody
+    gives way to one without a deadline (argument least_slack.onlyBySlack)."""
 
     evicts: bool = True
+    only_by_slack: bool = False
 
     @classmethod
     def configured(cls, option: Option) -> LeastSlack:
         """See Configured."""
-        return cls("enablePreemptable" in option.switches)
+        only = option.arguments.switch("least_slack.onlyBySlack", default=False)
+        return cls("enablePreemptable" in option.switches, only)
 
     def open(self, session: Framework) -> _LeastSlack:
         """See Plugin."""
-        return _LeastSlack(session, self.evicts)
+        return _LeastSlack(session, self.evicts, self.only_by_slack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +71,7 @@ class _Time:
 class _LeastSlack:
     session: Framework
     evicts: bool
+    only_by_slack: bool
     times: dict[str, _Time] = field(default_factory=dict)
 
     def job_key(self, job: Job) -> tuple[bool, int]:
@@ -76,7 +87,7 @@ class _LeastSlack:
     def _named(self, preemptor: Job, candidates: Sequence[Pod]) -> list[Pod] | None:
         mine = self._of(preemptor)
         if mine.slack_ms is None:
-            return None
+            return [] if self.only_by_slack else None
         return [pod for pod in candidates if self._gives(mine, preemptor, self.session.job_of(pod))]
 
     def _gives(self, mine: _Time, preemptor: Job, job: Job) -> bool:
@@ -97,13 +108,7 @@ class _LeastSlack:
 
     def _counted(self, job: Job) -> _Time:
         tasks, now = self.session.tasks, self.session.around.now_ms
-        members = [tasks.pods[uid].member for uid in job.tasks]
-        deadline = job.group.deadline_ms if job.group is not None else None
-        if deadline is None:
-            deadline = min((m.deadline_ms for m in members if m.deadline_ms is not None), default=None)
-        execution = job.group.execution_ms if job.group is not None else None
-        if execution is None:
-            execution = max((m.execution_ms for m in members if m.execution_ms is not None), default=None)
+        deadline, execution = deadline_ms(tasks, job), execution_ms(tasks, job)
         held = (tasks.pods[uid] for status in HOLDING for uid in job.by_status.get(status, ()))
         started = min((pod.started_ms for pod in held if pod.started_ms), default=now)
         remaining = None if execution is None else max(execution - max(now - started, 0), 0)

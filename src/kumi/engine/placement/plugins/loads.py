@@ -16,7 +16,7 @@ Not here       the opposite of both, by weights of one's own: binpack.py, resour
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -24,8 +24,8 @@ from kumi.engine.model import PodShape
 from kumi.engine.placement.nodes import Ints, Nodes, Scores
 from kumi.engine.placement.residents import beyond_requests
 
-Seen: TypeAlias = Callable[[int, Ints], Ints]
-"""(line, rows) -> what pods on each of the rows ask for of that resource"""
+Seen: TypeAlias = Callable[[Any, Ints], Ints]
+"""(line, or a column of lines; rows) -> what pods on each of the rows ask for of that resource"""
 
 TOP = 100
 COUNTED = ("cpu", "memory")

@@ -87,6 +87,8 @@ class NodeOrder:
 
     def by_wish(self, nodes: Nodes, pod: Pod, rows: Ints) -> Scores | None:
         """What the nodes of `rows` get, compared with each other, by what pods would like; None: they are alike."""
+        if self.is_silent(nodes, pod) and not nodes.residents.heeds(pod):
+            return None
         total: Scores | None = None
         for weight, score in (
             (self.affinity, preferences.node_affinity(nodes, pod.shape, rows)),
@@ -103,6 +105,13 @@ class NodeOrder:
         """Does placing one such pod leave what the other nodes get?"""
         pods = not self.pods or pod_affinity.is_score_steady(nodes, pod)
         return pods and (not self.spread or spread.is_steady(nodes, pod, hard=False))
+
+    def is_silent(self, nodes: Nodes, pod: Pod) -> bool:
+        """Is there nothing that a pod of this shape, which no term of others means, would like of nodes, images aside?"""
+        shape = pod.shape
+        if shape.preferred or shape.neighbours is not None:
+            return False
+        return not self.taints or not preferences.is_advised(nodes, shape)
 
 
 @dataclass(frozen=True, slots=True)

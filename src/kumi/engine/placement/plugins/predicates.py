@@ -15,7 +15,8 @@ Unresolvable   evicting pods of n doesn't help. They are asked in this order, th
 Before         a claim that no node could serve as it is makes every node an error.
 Room           for what p asks for is looked at by whoever places it; `refusals` counts it, for people.
 Causes         a claim that stands in the way everywhere, alone; else each node is counted under the first of: not ready,
-               taint, selector, affinity, volume, ports, pods, spread, too small (empty it would not fit either), full.
+               taint, selector, affinity, volume, ports, pods, spread, too small (empty it would not fit either), full, no
+               single GPU with enough (../devices.py).
 Switches       predicate.NodeAffinityEnable, .NodePortsEnable, .TaintTolerationEnable, .PodAffinityEnable,
                .PodTopologySpreadEnable, .VolumeBindingEnable and .VolumeZoneEnable, each true.
 Cost           O(nodes) a pod that says nothing of others; see the files for the rest.
@@ -33,6 +34,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kumi.engine.model import Exclusive, Pod, PodShape
+from kumi.engine.placement.devices import GPU, asked
 from kumi.engine.placement.hooks import Fit, Fits, also
 from kumi.engine.placement.nodes import HAS_AT_MOST, NOWHERE, PODS, Ints, Mask, Nodes
 from kumi.engine.placement.plugins import node_masks, pod_affinity, ports, spread, volumes
@@ -122,6 +124,11 @@ class Predicates:
         claims = [known[key] for key in pod.shape.volume_claims if key in known] if self.volumes else []
         return all(claim.exclusive is Exclusive.NO for claim in claims)
 
+    def is_local(self, nodes: Nodes, pod: Pod) -> bool:
+        """See plugins.Filter: what a node is, and nothing of the pods on it."""
+        shape = pod.shape
+        return not (shape.ports or shape.volume_claims or shape.neighbours is not None)
+
     def most(self, nodes: Nodes, pod: Pod) -> Ints | None:
         """How many such pods each row takes, of those that take one, room aside; None: any number."""
         if self.ports and pod.shape.ports:
@@ -144,7 +151,7 @@ class Predicates:
             if refused.any():
                 reasons.append(Reason(Code.NODE_NOT_MATCHED, nodes=int(refused.sum()), detail=detail, pods=1))
             left &= passes
-        small = left & (nodes.fits_empty(shape.requests, left) == 0)
+        small = left & (nodes.places_empty(shape, left) == 0)
         full = left & ~small & (nodes.fits(shape.requests, left) == 0)
         if small.any():
             resource, need, have = scarcest(nodes, shape, small, empty=True)
@@ -153,6 +160,11 @@ class Predicates:
         if full.any():
             resource, need, have = scarcest(nodes, shape, full, empty=False)
             reasons.append(Reason(Code.NODES_FULL, resource, need=need, have=have, pods=1, nodes=int(full.sum())))
+        if not nodes.devices.concern(shape):
+            return tuple(reasons)
+        split = left & ~small & ~full & (nodes.places(shape, left) == 0)
+        if split.any():
+            reasons.append(gpus_split(nodes, shape, np.flatnonzero(split), nodes=int(split.sum())))
         return tuple(reasons)
 
     def _by_node(self, nodes: Nodes, shape: PodShape) -> Fits:
@@ -217,15 +229,22 @@ class _Predicates:
         self.session.nodes.residents.seat_rows(tasks[0], list(at), list(at.values()))
 
 
+def gpus_split(table: Nodes, shape: PodShape, rows: Ints, pods: int = 1, nodes: int = 0) -> Reason:
+    """The no of these rows that have GPUs enough together, and no single ones."""
+    need, have = asked(shape), table.devices.most_free(shape, rows)
+    detail = "share" if shape.share else ""
+    return Reason(Code.GPUS_SPLIT, GPU, need=need, have=have, pods=pods, nodes=nodes, detail=detail)
+
+
 def scarcest(nodes: Nodes, shape: PodShape, mask: Mask, *, empty: bool) -> tuple[str, int, int]:
     """The resource of which the fewest nodes of the mask have enough for one pod, how much that is, and the most that one of
     them has (free, or in all where `empty`). Ties: the one whose best node is shortest of it, then pods, then the
     order of requests."""
     free = nodes.allocatable if empty else nodes.allocatable - nodes.used
     names = [PODS, *(r for r, amount in shape.requests if amount > 0 and r != PODS)]
-    asked = zip(names, nodes.asked(shape.requests), strict=True)
+    each = zip(names, nodes.asked(shape.requests), strict=True)
     best: tuple[tuple[int, float, int], str, int, int] | None = None
-    for number, (resource, (line, amount)) in enumerate(asked):
+    for number, (resource, (line, amount)) in enumerate(each):
         have = free[line][mask] if line != NOWHERE else np.zeros(int(mask.sum()), dtype=np.int64)
         most = max(0, int(have.max(initial=0)))
         found = ((int((have >= amount).sum()), most / amount, number), resource, amount, most)

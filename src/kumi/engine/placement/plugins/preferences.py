@@ -39,15 +39,22 @@ def node_affinity(nodes: Nodes, shape: PodShape, rows: Ints) -> Ints | None:
 
 def taints(nodes: Nodes, shape: PodShape, rows: Ints) -> Ints | None:
     """What each of the rows has less than 100; None: nothing, all of them 100."""
-    heeded = tuple(t for t in shape.tolerations if t.effect in ("", ADVICE))
-    advice: Ints = nodes.cached(("advice", heeded), lambda: _advice(nodes, heeded))
-    counts = advice[rows]
+    counts = _advised(nodes, shape)[rows]
     most = int(counts.max(initial=0))
     return -(TOP * counts // most) if most else None
 
 
+def is_advised(nodes: Nodes, shape: PodShape) -> bool:
+    """Is there a node with taints of that sort that the pod doesn't endure?"""
+    heeded = _heeded(shape)
+    made: bool = nodes.cached(("is advised", heeded), lambda: bool(_advised(nodes, shape).any()))
+    return made
+
+
 def images(nodes: Nodes, shape: PodShape, rows: Ints) -> Ints | None:
     """One for each of the rows; None: 0 everywhere."""
+    if not shape.images:
+        return None
     known: dict[str, Ints] = nodes.cached(("images", nodes.image_stamp), lambda: _sizes(nodes))
     asked = [known[name] for name in shape.images if name in known]
     if not asked:
@@ -66,6 +73,16 @@ def _weights(nodes: Nodes, shape: PodShape) -> Ints:
     for weight, term in shape.preferred:
         total += weight * holding(nodes, term)
     return total
+
+
+def _advised(nodes: Nodes, shape: PodShape) -> Ints:
+    heeded = _heeded(shape)
+    made: Ints = nodes.cached(("advice", heeded), lambda: _advice(nodes, heeded))
+    return made
+
+
+def _heeded(shape: PodShape) -> tuple[Toleration, ...]:
+    return tuple(t for t in shape.tolerations if t.effect in ("", ADVICE))
 
 
 def _advice(nodes: Nodes, heeded: tuple[Toleration, ...]) -> Ints:

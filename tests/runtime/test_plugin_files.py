@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from kumi.api.errors import KumiError
-from kumi.cli import plugin_files
-from kumi.cli.plugin_files import BUILT_IN, GROUP, built_in, others
 from kumi.engine.placement.plugins.registry import PLUGINS
+from kumi.runtime import plugin_files
+from kumi.runtime.plugin_files import BUILT_IN, GROUP, built_in, others
 
 GOOD = """
 from __future__ import annotations

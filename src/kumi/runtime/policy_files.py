@@ -1,0 +1,84 @@
+"""Policy files: a policy, a Configuration of Kueue's or a scheduler file of Volcano's, read from disk and checked.
+
+The rule   one document, YAML or JSON; the plug-ins that it names are Python files beside it (plugin_files.py)
+Errors     KumiError with the path; of what can be read and is wrong every field at once, one a line, with its line in the file.
+Not here   what the fields mean: kumi.engine.policy.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kumi.api.errors import KumiError
+
+if TYPE_CHECKING:
+    import yaml
+
+    from kumi.engine.model import Profile
+
+
+def read_policy(path: Path | None) -> Profile:
+    """The profile that the file asks for; the default where there is none. KumiError."""
+    from kumi.api.yaml import load_all
+
+    if path is None:
+        return checked(None, path)
+    try:
+        text = path.read_bytes()
+        documents = list(load_all(text))
+    except (OSError, KumiError) as error:
+        raise KumiError(f"the policy {path} can't be read: {error}") from error
+    if len(documents) > 1:
+        raise KumiError(f"the policy {path} must be one document, not {len(documents)}")
+    return checked(documents[0] if documents else None, path, text)
+
+
+def checked(
+    raw: Any, path: Path | None, text: bytes = b"", *, document: int = 0, plugins: Sequence[Path] = ()
+) -> Profile:
+    """The profile that the policy `raw` asks for, which is what that document of the file says in `text`. `plugins`: files of
+    plug-ins besides those that it names. KumiError."""
+    from kumi.engine.policy import PolicyError, parse, plugin_files
+    from kumi.runtime.plugin_files import others
+
+    named = [path.parent / file for file in plugin_files(raw)] if path is not None else []
+    found = others([*named, *plugins])
+    try:
+        return parse(raw, {one.name: one.made for one in found})
+    except PolicyError as error:
+        lines = "\n".join(f"  line {line_of(text, wrong.path, document)}: {wrong.text()}" for wrong in error.errors)
+        raise KumiError(f"the policy {path} is wrong:\n{lines}") from error
+
+
+def line_of(text: bytes, path: str, document: int = 0) -> int:
+    """The line of a field (`tiers[0].plugins[1].name`) of a document; where it isn't there, of what is nearest above it."""
+    import yaml
+
+    from kumi.api.yaml import Loader
+
+    node = next(islice(yaml.compose_all(text, Loader), document, None), None)
+    line = node.start_mark.line + 1 if node is not None else 1
+    for word in re.findall(r"[^.\[\]]+", path):
+        step = _below(node, word)
+        if step is None:
+            break
+        line, node = step
+    return line
+
+
+def _below(node: Any, word: str) -> tuple[int, yaml.Node] | None:
+    """The line and the value of a member or an item."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == word:
+                return key.start_mark.line + 1, value
+    elif isinstance(node, yaml.SequenceNode) and word.isdecimal() and int(word) < len(node.value):
+        item = node.value[int(word)]
+        return item.start_mark.line + 1, item
+    return None

@@ -1,0 +1,146 @@
+"""Lined: gangs in line, and who may pass whom."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kumi.engine.decisions import Bind, Decision, EvictPod, GangPhase
+from kumi.engine.gangs import PriorityClass
+from kumi.engine.model import Node, Noun, Pod, Put, Remove
+from kumi.engine.placement import session
+from kumi.engine.policy import parse
+from kumi.engine.reasons import Code
+from kumi.engine.state import State
+from kumi.testing.builders import node
+from kumi.testing.gangs import gang, line, task
+from kumi.testing.lines import Lined, play
+
+NOW = 1_000_000
+
+
+def hall(policy: str, *nouns: Noun, **more: object) -> State:
+    state = State(parse({"line": policy, **more}))
+    for noun in (line(), *nouns):
+        state.apply(Put(noun))
+    return state
+
+
+def waits(name: str, pods: int, takes: int | None = None, least: int = 0, **fields: object) -> list[Noun]:
+    """A gang of pods of a cpu each."""
+    group = gang(name, least=least or pods, execution_ms=takes, **fields)
+    return [group, *(task(f"{name}-{n}", name, cpu=1) for n in range(pods))]
+
+
+def runs(name: str, pods: int, takes: int | None = None, at: str = "n") -> list[Noun]:
+    group, *tasks = waits(name, pods, takes)
+    return [group, *(replace(t, node=at, phase="Running", started_ms=NOW) for t in tasks if isinstance(t, Pod))]
+
+
+def bound(decided: list[Decision]) -> list[str]:
+    return [d.pod for d in decided if isinstance(d, Bind)]
+
+
+def told(decided: list[Decision]) -> dict[str, tuple[Code, str]]:
+    """gang -> why it waits, and who is ahead"""
+    return {d.group: (d.reasons[0].code, d.reasons[0].where) for d in decided if isinstance(d, GangPhase) and d.reasons}
+
+
+def test_in_a_strict_line_all_are_behind_the_first() -> None:
+    state = hall("strict", node("n", cpu=4), *runs("r", 2), *waits("a", 3), *waits("b", 1))
+    decided = session.decide(state, NOW)
+    assert bound(decided) == []
+    assert told(decided) == {"ns/a": (Code.GANG_SHORT, ""), "ns/b": (Code.BEHIND, "PodGroup ns/a")}
+
+
+def test_who_would_delay_the_first_is_told_so_once() -> None:
+    state = hall(
+        "easy", node("n", cpu=4), *runs("r", 2, 10_000), *waits("a", 3, 1000), *waits("b", 2, 20_000), *waits("c", 1, 9)
+    )
+    decided = session.decide(state, NOW)
+    assert bound(decided) == ["c-0"]
+    assert told(decided)["ns/b"] == (Code.WOULD_DELAY, "PodGroup ns/a")
+    assert [(r.at_ms, r.places[0][2]) for r, _ in state.answers.reserved.values()] == [(NOW + 10_000, 3)]
+    assert state.wake_at_ms() == NOW + 10_000
+    state.apply(Put(node("small", cpu=1)))
+    assert "ns/b" not in told(session.decide(state, NOW))
+
+
+def test_a_gang_is_tried_on_nodes_whole() -> None:
+    """At 10 s four cpus are free, two by two: the gang of pods that want three doesn't fit before 20 s."""
+    big = [gang("big", least=1, execution_ms=1000), task("big-0", "big", cpu=3)]
+    nodes = (node("n", cpu=4), node("m", cpu=4))
+    state = hall(
+        "easy",
+        *nodes,
+        *runs("r", 2, 10_000),
+        *runs("s", 2, 20_000),
+        *runs("t", 2, 10_000, "m"),
+        *runs("u", 2, 20_000, "m"),
+    )
+    for noun in (*big, *waits("x", 2, 10_000)):
+        state.apply(Put(noun))
+    assert bound(session.decide(state, NOW)) == []
+    assert [r.at_ms for r, _ in state.answers.reserved.values()] == [NOW + 20_000]
+
+
+def test_pods_beyond_the_minimum_keep_nobody_waiting_and_take_nothing_that_is_kept() -> None:
+    state = hall("easy", node("n", cpu=6), *runs("r", 4, 10_000), *waits("a", 5, 1000), *waits("e", 4, 20_000, least=1))
+    assert bound(session.decide(state, NOW)) == ["e-0"]
+    state = hall("strict", node("n", cpu=6), *waits("e", 9, least=1), *waits("z", 1))
+    assert bound(session.decide(state, NOW)) == [f"e-{n}" for n in range(6)]
+
+
+def test_nobody_goes_for_a_gang_that_the_line_holds_back() -> None:
+    classes = (PriorityClass("low", 1), PriorityClass("high", 5), PriorityClass("mid", 3))
+    low = [replace(runs("low", 4)[0], priority_class="low"), *runs("low", 4)[1:]]
+    high, mid = waits("high", 2, priority_class="high"), waits("mid", 1, priority_class="mid")
+    state = hall("strict", *classes, node("n", cpu=4), *low, *high, *mid)
+    decided = session.decide(state, NOW)
+    assert {d.by for d in decided if isinstance(d, EvictPod)} == {"ns/high"}
+
+
+@pytest.mark.parametrize("policy", ["strict", "easy", "conservative"])
+def test_one_that_its_queue_may_never_have_keeps_nobody_waiting(policy: str) -> None:
+    tiers = [{"plugins": [{"name": n} for n in ("gang", "capacity", "predicates")]}]
+    state = hall(policy, node("n", cpu=4), line("small", capability={"cpu": 1}), tiers=tiers)
+    for noun in (*waits("a", 2, 5, queue="small"), *waits("b", 2, 5)):
+        state.apply(Put(noun))
+    assert bound(session.decide(state, NOW)) == ["b-0", "b-1"]
+
+
+def test_what_a_queue_may_have_is_had_again_when_its_gangs_end() -> None:
+    state = hall("easy", node("n", cpu=9), *runs("r", 2, 10_000), *waits("a", 3, 1000))
+    state.apply(Put(line(capability={"cpu": 4})))
+    state.apply(Put(line("other")))
+    for noun in waits("b", 2, 5000, queue="other"):
+        state.apply(Put(noun))
+    assert bound(session.decide(state, NOW)) == ["b-0", "b-1"]
+    assert [r.at_ms for r, _ in state.answers.reserved.values()] == [NOW + 10_000]
+
+
+def test_places_that_others_are_leaving_are_promised_and_keep_the_line() -> None:
+    leaving = [replace(t, terminating=True) if isinstance(t, Pod) else t for t in runs("r", 3)]
+    state = hall("strict", node("n", cpu=4), *leaving, *waits("a", 2), *waits("b", 1))
+    assert bound(session.decide(state, NOW)) == []
+    assert sorted(state.answers.promised) == ["a-0", "a-1"]
+    for n in range(3):
+        state.apply(Remove(Pod, f"r-{n}"))
+    assert bound(session.decide(state, NOW)) == ["a-0", "a-1", "b-0"]
+
+
+def test_gangs_of_different_queues_stand_in_one_line() -> None:
+    group, *tasks = runs("r", 2)
+    state = hall("strict", node("n", cpu=4), replace(group, queue="other"), *tasks, line("other", created_ms=1))
+    for noun in (*waits("a", 3), *waits("b", 1, queue="other")):
+        state.apply(Put(noun))
+    assert bound(session.decide(state, NOW)) == []
+
+
+def test_conservative_keeps_places_for_each_gang_and_counts_only_so_many() -> None:
+    nodes: list[Node] = [node("n", cpu=2), node("m", cpu=2)]
+    jobs = [Lined("a", 0, 10, pods=4, gang=True), *(Lined(f"w{n}", 1, 5, pods=3, gang=True) for n in range(4))]
+    found = play(jobs, nodes, parse({"line": "conservative", "lineDepth": 2}))
+    assert [found.started[f"ns/w{n}"] for n in range(4)] == [10, 15, 20, 25]
+    assert [found.promised[f"ns/w{n}"] for n in range(4)] == [10, 15, 20, 25]
