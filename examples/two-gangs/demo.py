@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import os
 import re
 import subprocess
@@ -29,6 +30,7 @@ HERE = Path(__file__).resolve().parent
 KUMI = Path(sys.executable).with_name("kumi")
 COLOURS = ("cyan", "magenta", "yellow", "green")
 DONE = re.compile(r"rank (\d+): done loss (\S+) weights (\S+)")
+LAST_WORDS_S = 60
 
 
 @dataclass
@@ -112,7 +114,13 @@ async def results(kumi: Kumi, job: JobName) -> set[str]:
     """Prints what each rank said at its end; the digests of the weights that they ended with."""
     digests = set()
     for pod in await kumi.pods(job):
-        text = b"".join([chunk async for chunk in kumi.logs(job.namespace, pod["metadata"]["name"])]).decode()
+        chunks: list[bytes] = []
+        # a job has succeeded once its master has: other ranks may still be about to say their last words
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_WORDS_S):
+                async for chunk in kumi.logs(job.namespace, pod["metadata"]["name"], follow=True):
+                    chunks.append(chunk)
+        text = b"".join(chunks).decode()
         for rank, loss, digest in DONE.findall(text):
             click.echo(f"  {pod['metadata']['name']:<18} rank {rank}  loss {loss}  weights {digest}")
             digests.add(digest)
