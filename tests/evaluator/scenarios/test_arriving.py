@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kumi.api.wire import JsonObject
+from kumi.evaluator.manifests import ManifestError
 from kumi.evaluator.model import START_MS, Job, Via
 from kumi.evaluator.said import CHECKPOINT, RUNS
-from kumi.evaluator.scenarios.manifests import ManifestError
 from tests.evaluator.scenarios.told import job, jobs, obj, played, pod, spec, step
 
 GROUP = "scheduling.k8s.io/group-name"

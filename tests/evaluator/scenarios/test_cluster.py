@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kumi.api.core import Node
+from kumi.evaluator.manifests import checked
 from kumi.evaluator.model import START_MS
 from kumi.evaluator.scenarios.cluster import setting
-from kumi.evaluator.scenarios.manifests import checked
 from tests.evaluator.scenarios.told import faults, node, part
 
 

@@ -7,8 +7,8 @@ import pytest
 from kumi.api.errors import KumiError
 from kumi.api.wire import JsonObject
 from kumi.engine.model import ClusterQueue, Namespace, Node, PodShape, Put, Remove, VolumeClaim
+from kumi.evaluator.manifests import ManifestError
 from kumi.evaluator.model import START_MS, Arrive, Cancel, Change, Job, Role
-from kumi.evaluator.scenarios.manifests import ManifestError
 from kumi.evaluator.scenarios.plays import Stage
 from kumi.evaluator.scenarios.steps import Told
 from tests.evaluator.scenarios.told import job, jobs, names, node, obj, played, pod, step

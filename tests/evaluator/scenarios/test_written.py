@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from kumi.api.errors import KumiError
 from kumi.engine.model import Node as NodeNoun
 from kumi.engine.model import PodShape, Put, Remove
+from kumi.evaluator.manifests import checked
 from kumi.evaluator.model import START_MS, Arrive, Cancel, Change, Job, Role, Via
-from kumi.evaluator.scenarios.manifests import checked
 from kumi.evaluator.scenarios.written import manifests_of, of_job
 from kumi.testing.builders import node
 from tests.evaluator.scenarios.told import jobs, step

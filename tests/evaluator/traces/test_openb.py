@@ -10,7 +10,7 @@ import pytest
 from kumi.engine.model import Node, Requirement
 from kumi.evaluator.model import START_MS, Arrive, Job
 from kumi.evaluator.traces.base import TraceError
-from kumi.evaluator.traces.openb import GPU, MODEL, read
+from kumi.evaluator.traces.openb import GPU, MODEL, read, read_nodes
 
 DATA = Path(__file__).parent.parent / "data"
 NODES, TASKS = DATA / "openb_nodes.csv", DATA / "openb_tasks.csv"
@@ -143,3 +143,9 @@ def test_a_number_that_cannot_be_counted_with_is_told_with_its_place(tmp_path: P
     path = written(tmp_path, ",".join({**values, column: "9" * 20}.values()))
     with pytest.raises(TraceError, match=f"line 2, column {column}: 9{{20}} is too large: write a number up to"):
         jobs(path)
+
+
+def test_a_file_without_nodes_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "nodes.csv").write_text("sn,cpu_milli,memory_mib,gpu,model\n")
+    with pytest.raises(TraceError, match=r"nodes\.csv.* has no nodes"):
+        list(read_nodes(tmp_path / "nodes.csv"))

@@ -34,9 +34,9 @@ from kumi.bridge.into.adjusted import Around, adjusted
 from kumi.bridge.into.pod import VOLCANO_SCHEDULER
 from kumi.bridge.into.shape import Shapes
 from kumi.engine.model import PodShape
+from kumi.evaluator.manifests import ManifestError, checked, name_of
 from kumi.evaluator.model import Job, Role, Via
 from kumi.evaluator.said import Said, said
-from kumi.evaluator.scenarios.manifests import ManifestError, checked, name_of
 from kumi.jobs import QUEUED
 from kumi.jobs.base import PodSetShape, QueuedJob
 from kumi.jobs.job_plan import plan_of

@@ -29,10 +29,12 @@ from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
 from kumi.bridge.into import AROUND, NOUNS, Deltas, removal, volumeclaim
 from kumi.engine.model import Delta, Namespace, Put
+from kumi.evaluator.manifests import ManifestError, checked, key_of, name_of, namespace_of
 from kumi.evaluator.model import Act, Arrive, Cancel, Change, Event, Written
 from kumi.evaluator.scenarios.arriving import Arriving
-from kumi.evaluator.scenarios.manifests import ManifestError, checked, key_of, merged, name_of, namespace_of
 from kumi.evaluator.scenarios.steps import Moment, Step, Told
+from kumi.registry.objects import clone
+from kumi.registry.patch import merge
 
 POD_MAKERS = (
     "Deployment",
@@ -153,7 +155,7 @@ class Stage:
             del self._there[kind]
             self._namespaces.pop(kind.partition("namespaces ")[2], None)
             return self._told(before, None)
-        new = step.object if old is None else merged(old, step.object)
+        new = step.object if old is None else merge.apply(clone(old), step.object)
         view = checked(new, now).view
         self._there[kind] = new
         if isinstance(view, core.Namespace):

@@ -79,6 +79,8 @@ def read_nodes(path: Path) -> Iterator[Node]:
                 offered[GPU] = count * WHOLE
             labels = {HOST: name, NAME_FIELD: name} | ({MODEL: model} if model else {})
             yield Node(name, tuple(sorted(labels.items())), tuple(sorted(offered.items())))
+    if not known:
+        raise TraceError(path, "has no nodes: nothing could run")
 
 
 class _Table:

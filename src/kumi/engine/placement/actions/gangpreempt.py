@@ -52,10 +52,11 @@ def candidates(framework: Framework, preemptor: Job) -> list[Pod]:
     found = []
     for job in framework.jobs():
         assert job.group is not None
-        if job is preemptor or framework.queue_of(job) is not queue:
+        uids = sorted(uid for status in EVICTABLE for uid in job.by_status.get(status, ()))
+        # most gangs only wait where many do: what costs nothing to see is looked at first
+        if not uids or job is preemptor or framework.queue_of(job) is not queue:
             continue
         if job.group.preemptable is not False and tasks.priority(job) < below:
-            uids = sorted(uid for status in EVICTABLE for uid in job.by_status.get(status, ()))
             found += [pod for uid in uids if is_preemptable(pod := tasks.pods[uid])]
     return found
 

@@ -24,6 +24,7 @@ from kumi.engine.model import Pod
 from kumi.engine.placement.devices import WHOLE
 from kumi.engine.placement.nodes import Ints, Nodes, Scores
 from kumi.engine.placement.plugins.loads import Seen
+from kumi.engine.placement.plugins.ordering import Choosing
 
 if TYPE_CHECKING:
     from kumi.engine.placement.conf import Option
@@ -43,9 +44,9 @@ class AtRandom:
         """See hooks.Configured."""
         return cls(option.arguments.whole("random.seed", 0))
 
-    def open(self, session: Framework) -> _AtRandom:
+    def open(self, session: Framework) -> Choosing:
         """See hooks.Plugin."""
-        return _AtRandom(self, session)
+        return Choosing(self, session)
 
     def by_load(self, nodes: Nodes, seen: Seen, pod: Pod, rows: Ints, placed: Ints) -> Scores:
         """See the module; whatever is on the nodes."""
@@ -87,18 +88,3 @@ def _drawn(words: _Words) -> Scores:
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return ((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-
-
-@dataclass(frozen=True, slots=True)
-class _AtRandom:
-    rule: AtRandom
-    session: Framework
-
-    def node_order(self, task: Pod, rows: Ints, placed: Ints) -> Scores:
-        """See hooks.NodeOrder."""
-        nodes = self.session.nodes
-        return self.rule.by_load(nodes, nodes.seen, task, rows, placed)
-
-    def devices(self, task: Pod, row: int) -> tuple[int, ...]:
-        """See hooks.Devices."""
-        return self.rule.devices(self.session.nodes, task, row)

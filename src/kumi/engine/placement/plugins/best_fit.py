@@ -23,6 +23,7 @@ from kumi.engine.model import Pod
 from kumi.engine.placement.devices import GPU
 from kumi.engine.placement.nodes import Ints, Nodes, Scores
 from kumi.engine.placement.plugins.loads import Seen
+from kumi.engine.placement.plugins.ordering import Ordering
 
 if TYPE_CHECKING:
     from kumi.engine.placement.conf import Option
@@ -40,9 +41,9 @@ class BestFit:
         """See hooks.Configured: it has no arguments."""
         return cls()
 
-    def open(self, session: Framework) -> _BestFit:
+    def open(self, session: Framework) -> Ordering:
         """See hooks.Plugin."""
-        return _BestFit(self, session)
+        return Ordering(self, session)
 
     def by_load(self, nodes: Nodes, seen: Seen, pod: Pod, rows: Ints, placed: Ints) -> Scores:
         """See the module, were placed[i] more such pods on row i. `seen`: what is used of a line."""
@@ -58,14 +59,3 @@ class BestFit:
             return np.zeros(rows.size, dtype=np.float64)
         answer: Scores = 100.0 * (1.0 - sum(parts[1:], parts[0]) / len(parts))
         return answer
-
-
-@dataclass(frozen=True, slots=True)
-class _BestFit:
-    rule: BestFit
-    session: Framework
-
-    def node_order(self, task: Pod, rows: Ints, placed: Ints) -> Scores:
-        """See hooks.NodeOrder."""
-        nodes = self.session.nodes
-        return self.rule.by_load(nodes, lambda line, some: nodes.used[line, some], task, rows, placed)

@@ -22,6 +22,7 @@ from kumi.engine.model import Pod
 from kumi.engine.placement.devices import GPU
 from kumi.engine.placement.nodes import Ints, Nodes, Scores
 from kumi.engine.placement.plugins.loads import Seen
+from kumi.engine.placement.plugins.ordering import Ordering
 
 if TYPE_CHECKING:
     from kumi.engine.placement.conf import Option
@@ -37,9 +38,9 @@ class FewestFree:
         """See hooks.Configured: it has no arguments."""
         return cls()
 
-    def open(self, session: Framework) -> _FewestFree:
+    def open(self, session: Framework) -> Ordering:
         """See hooks.Plugin."""
-        return _FewestFree(self, session)
+        return Ordering(self, session)
 
     def by_load(self, nodes: Nodes, seen: Seen, pod: Pod, rows: Ints, placed: Ints) -> Scores:
         """See the module, were placed[i] more such pods on row i. `seen`: what is used of a line."""
@@ -57,14 +58,3 @@ def _free(nodes: Nodes, seen: Seen, pod: Pod, resource: str, rows: Ints, placed:
     asked = dict(pod.shape.requests).get(resource, 0)
     free: Ints = nodes.allocatable[line, rows] - seen(line, rows) - placed * asked
     return np.maximum(free, 0), int(nodes.allocatable[line].max(initial=0))
-
-
-@dataclass(frozen=True, slots=True)
-class _FewestFree:
-    rule: FewestFree
-    session: Framework
-
-    def node_order(self, task: Pod, rows: Ints, placed: Ints) -> Scores:
-        """See hooks.NodeOrder."""
-        nodes = self.session.nodes
-        return self.rule.by_load(nodes, lambda line, some: nodes.used[line, some], task, rows, placed)

@@ -40,6 +40,7 @@ from kumi.engine.placement.devices import WHOLE, asked
 from kumi.engine.placement.nodes import Ints, Nodes, Scores
 from kumi.engine.placement.plugins import typical
 from kumi.engine.placement.plugins.loads import Seen
+from kumi.engine.placement.plugins.ordering import Choosing
 
 if TYPE_CHECKING:
     from kumi.api.errors import FieldError
@@ -61,9 +62,9 @@ class Fragmentation:
         table = typical.parse(written, "fragmentation.typical", errors) if written is not None else ()
         return cls(None if errors or not table else table)
 
-    def open(self, session: Framework) -> _Fragmentation:
+    def open(self, session: Framework) -> Choosing:
         """See hooks.Plugin."""
-        return _Fragmentation(self, session)
+        return Choosing(self, session)
 
     def by_load(self, nodes: Nodes, seen: Seen, pod: Pod, rows: Ints, placed: Ints) -> Scores:
         """See the module, were placed[i] more such pods on row i."""
@@ -224,18 +225,3 @@ class _Left:
 
 def _cpu(shape: PodShape) -> int:
     return next((amount for resource, amount in shape.requests if resource == "cpu"), 0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Fragmentation:
-    rule: Fragmentation
-    session: Framework
-
-    def node_order(self, task: Pod, rows: Ints, placed: Ints) -> Scores:
-        """See hooks.NodeOrder."""
-        nodes = self.session.nodes
-        return self.rule.by_load(nodes, nodes.seen, task, rows, placed)
-
-    def devices(self, task: Pod, row: int) -> tuple[int, ...]:
-        """See hooks.Devices."""
-        return self.rule.devices(self.session.nodes, task, row)

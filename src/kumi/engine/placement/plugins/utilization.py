@@ -22,6 +22,7 @@ import numpy as np
 from kumi.engine.model import Pod
 from kumi.engine.placement.nodes import PODS, Ints, Nodes, Scores
 from kumi.engine.placement.plugins.loads import Seen
+from kumi.engine.placement.plugins.ordering import Ordering
 
 if TYPE_CHECKING:
     from kumi.engine.placement.conf import Option
@@ -37,9 +38,9 @@ class Utilization:
         """See hooks.Configured: it has no arguments."""
         return cls()
 
-    def open(self, session: Framework) -> _Utilization:
+    def open(self, session: Framework) -> Ordering:
         """See hooks.Plugin."""
-        return _Utilization(self, session)
+        return Ordering(self, session)
 
     def by_load(self, nodes: Nodes, seen: Seen, pod: Pod, rows: Ints, placed: Ints) -> Scores:
         """See the module, were placed[i] more such pods on row i. `seen`: what is used of a line."""
@@ -53,14 +54,3 @@ class Utilization:
             counted += have > 0
         answer: Scores = 100.0 * total / np.maximum(counted, 1)
         return answer
-
-
-@dataclass(frozen=True, slots=True)
-class _Utilization:
-    rule: Utilization
-    session: Framework
-
-    def node_order(self, task: Pod, rows: Ints, placed: Ints) -> Scores:
-        """See hooks.NodeOrder."""
-        nodes = self.session.nodes
-        return self.rule.by_load(nodes, lambda line, some: nodes.used[line, some], task, rows, placed)
