@@ -30,7 +30,7 @@ KINDS = {
     f"{API}.autoscaling.v2": "HorizontalPodAutoscaler",
     f"{API}.policy.v1": "PodDisruptionBudget",
     f"{API}.networking.v1": "Ingress IngressClass NetworkPolicy",
-    f"{API}.storage.v1": "StorageClass",
+    f"{API}.storage.v1": "CSINode StorageClass",
     f"{API}.node.v1": "RuntimeClass",
     f"{API}.discovery.v1": "EndpointSlice",
     f"{API}.events.v1": "Event",

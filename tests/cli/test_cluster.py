@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import socket
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,47 @@ async def test_server_json_says_who_runs_until_nothing_runs_any_more(tmp_path: P
                 await asyncio.sleep(0.01)
     assert told.exists()
     assert read_instance(tmp_path) is None
+
+
+USAGE = """
+actions: "enqueue, allocate"
+tiers:
+- plugins:
+  - {name: gang}
+  - {name: predicates}
+  - {name: binpack}
+  - {name: usage, arguments: {thresholds: {cpu: 30, mem: 90}}}
+metrics: {type: metrics.k8s.io, interval: 1s}
+"""
+
+
+async def test_by_usage_the_fuller_node_is_passed_over_while_it_is_busy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Settings.machine
+    monkeypatch.setattr(Settings, "machine", lambda self, api: replace(machine(self, api), measure_ms=600))
+    (tmp_path / "volcano-scheduler.conf").write_text(USAGE)
+    data = tmp_path / "data"
+    data.mkdir()
+    given = settings(data, nodes=2, cpus="2", policy=tmp_path / "volcano-scheduler.conf")
+    async with running(given), connect(str(data / "kubeconfig")) as kumi, asyncio.timeout(60):
+
+        async def place(name: str, *command: str, **spec: object) -> str:
+            """Where the scheduler puts a pod."""
+            container = {"name": "c", "image": "none", "command": command, "resources": {"requests": {"cpu": "50m"}}}
+            all_of_it = {"schedulerName": "volcano", "containers": [container], **spec}
+            meta = {"name": name, "namespace": "default"}
+            await kumi.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": all_of_it})
+            while not (node := (await kumi.client.get(SCHEME.of(Pod), "default", name))["spec"].get("nodeName")):
+                await asyncio.sleep(0.05)
+            return str(node)
+
+        burn = "for core in 1 2; do while :; do :; done & done; wait"
+        where = {"kubernetes.io/hostname": "node-1"}
+        assert await place("hot", "sh", "-c", burn, nodeSelector=where, terminationGracePeriodSeconds=0) == "node-1"
+        for number in range(20):
+            if await place(f"next-{number}", "true", restartPolicy="Never") == "node-0":
+                break
+            await asyncio.sleep(0.5)
+        else:
+            pytest.fail("a pod always went to the fuller node")

@@ -21,6 +21,7 @@ name: two
 seeds: 3
 parameters: {gpus: 2}
 cluster: {nodes: [{name: n, offers: {nvidia.com/gpu: "${gpus}"}}]}
+maintenance: [{nodes: n, at: 1h, for: 1m}]
 policies: [shortest, {name: mine, policy: {scoring: spread}}]
 """
 

@@ -110,6 +110,16 @@ def test_what_the_reader_of_a_trace_notes_is_said_once(
     assert capsys.readouterr().out.count("note: two jobs have no times") == 1
 
 
+def test_who_never_started_is_named_with_the_reason(played: list[Played], capsys: pytest.CaptureFixture[str]) -> None:
+    figures.show(played)
+    said = " ".join(capsys.readouterr().out.split())
+    assert "never started with fifo, shortest, earliest-deadline, conservative, fragmentation: openb/task-2" in said
+    assert "fragmentation: openb/task-2 and 3 more: No node takes the pod: 2 nodes are too small" in said
+    assert "never started with least-slack-preemptive: openb/task-2 and 3 more: 0 of the 1 pods" in said
+    figures.show([replace(one, stopped="It was stopped.") for one in played])
+    assert "never started with" not in capsys.readouterr().out
+
+
 def test_who_wins_is_named_with_how_much(capsys: pytest.CaptureFixture[str]) -> None:
     runs = [
         {"policy": p, "seed": s, "wait_s": {"mean": 100.0 * s + more}, "finished": 3}

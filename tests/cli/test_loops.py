@@ -1,20 +1,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from kumi.api.core import Pod, PodSpec
+from kumi.api.core import Node, Pod, PodSpec
 from kumi.api.errors import ApiError
 from kumi.api.measures import merged
-from kumi.api.meta import ObjectMeta
+from kumi.api.meta import Object, ObjectMeta
+from kumi.api.metrics import NODE_METRICS, NodeLoad
 from kumi.api.scheme import load
 from kumi.cli.loops import ALL, BARE, NONE, OWN, Loops
 from kumi.controllers import MakeDeciders
 from kumi.controllers.scheduler import Scheduler
+from kumi.engine.measuring import Measuring
+from kumi.engine.model import Profile
+from kumi.runtime.polling import Source
 from kumi.runtime.reconcile import Controller
+from kumi.runtime.view import View
 from kumi.testing.fake_client import FakeClient
 
 load()
@@ -92,6 +97,41 @@ async def test_all_are_made_anew_when_the_policy_changes_and_checks_follow(tmp_p
         await asyncio.sleep(0.005)
     assert len(made) == 2
     assert check()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+BY_USAGE = Profile(measuring=Measuring())
+
+
+@pytest.mark.parametrize("choice", [ALL, OWN])
+def test_the_scheduler_hears_of_loads_where_the_policy_wants_to_know(
+    choice: Callable[[Profile], tuple[Sequence[Controller], Sequence[MakeDeciders]]],
+) -> None:
+    for profile, told in ((BY_USAGE, True), (Profile(), False)):
+        scheduler = next(d for make in choice(profile)[1] for d in make() if isinstance(d, Scheduler))
+        assert (NodeLoad in scheduler.watches) is told
+
+
+async def test_what_cant_be_watched_is_polled_for_the_scheduler_and_measured(tmp_path: Path) -> None:
+    client = FakeClient(load())
+    await client.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}})
+
+    async def read(view: View, now_ms: int) -> Sequence[Object]:
+        nodes = [node.metadata.name for node in view.list(Node)]
+        return [NodeLoad(metadata=ObjectMeta(name=name), cpu=42.0, measured_ms=now_ms) for name in nodes]
+
+    source = Source("the source", NODE_METRICS, NodeLoad, (Node,), 10, read)
+    loops = Loops(client, lambda: ALL(BY_USAGE), tmp_path, sources=lambda: (source,))
+    families = {family.name: family for family in merged(loops.measures())}
+    assert families["kumi_poll_source_up"].samples[0].labels == ("the source",)
+    running = asyncio.create_task(loops.run())
+    scheduler = next(d for pump in loops._pumps for d in pump.deciders if isinstance(d, Scheduler))
+    async with asyncio.timeout(20):
+        while "n1" not in scheduler.state.nodes.usage:
+            await asyncio.sleep(0.005)
+    assert scheduler.state.nodes.usage["n1"].cpu == 42.0
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

@@ -396,8 +396,12 @@ async def test_logs_are_read_and_followed(shell: Shell) -> None:
 
 
 async def test_what_there_is_is_listed(shell: Shell) -> None:
-    rows = {row[0]: row for row in cells(await shell("api-resources", "--no-headers"))}
-    assert rows["pods"] == ["pods", "po", "v1", "true", "Pod"]
+    listed = cells(await shell("api-resources", "--no-headers"))
+    rows = {row[0]: row for row in listed}
+    assert [row for row in listed if row[0] == "pods"] == [
+        ["pods", "po", "v1", "true", "Pod"],
+        ["pods", "metrics.k8s.io/v1beta1", "true", "PodMetrics"],
+    ]
     assert rows["clusterqueues"][1:] == ["cq", "kueue.x-k8s.io/v1beta2", "false", "ClusterQueue"]
     assert {"kubeflow.org/v1", "kueue.x-k8s.io/v1beta1", "batch/v1"} <= set((await shell("api-versions")).split())
     assert "control plane" in await shell("cluster-info")

@@ -156,3 +156,24 @@ class Forward:
     def __exit__(self, *_: object) -> None:
         self._process.kill()
         self._process.communicate()
+
+
+def test_top_shows_what_pods_and_nodes_use(pods: Cluster) -> None:
+    pod, container, cpu, memory = pods.until(30, lambda: rows(pods, "top", "pod", "web", "--containers").get("web"))
+    assert (pod, container) == ("web", "main")
+    assert re.fullmatch("[0-9]+m", cpu)
+    assert int(memory.removesuffix("Mi")) > 1
+    everywhere = rows(pods, "top", "pods", "-A", "--sort-by=cpu")
+    assert everywhere["web"][0] == "default"
+    assert rows(pods, "top", "pods", "-l", "app=none") == {}
+    node = rows(pods, "top", "nodes")["node-0"]
+    assert [text[-1] for text in node[1:]] == ["m", "%", "i", "%"]
+    assert pods.kubectl("auth", "can-i", "list", "pods.metrics.k8s.io").stdout.strip() == "yes"
+    assert pods.kubectl("auth", "can-i", "list", "nodes.metrics.k8s.io", "--as=bob", ok=False).stdout.strip() == "no"
+
+
+def rows(pods: Cluster, *words: str) -> dict[str, list[str]]:
+    """What a command prints, by the last name of a row (the first column, or the second behind a namespace)."""
+    lines = pods.kubectl(*words, "--no-headers", ok=False).stdout.splitlines()
+    found = [line.split() for line in lines]
+    return {words[1] if words[0] in ("default", "kube-system") else words[0]: words for words in found}

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
+from kumi.api.volcano import PodGroup
 from kumi.api.wire import JsonObject
 from kumi.controllers.gangs_of_pods import GangsOfPods
+from kumi.registry.patch import merge
 from kumi.runtime.reconcile import NOTHING, Create, Delete, Patch
-from kumi.testing.view import FakeView
+from kumi.testing.view import FakeView, decoded
 
 from .made import GPU, NOW_MS, meta, pod
 
@@ -25,10 +28,10 @@ def owner(kind: str, name: str) -> JsonObject:
 
 def maker(kind: str, name: str, replicas: int = 1, **annotations: str) -> JsonObject:
     return {
-        "apiVersion": "apps/v1",
+        "apiVersion": "batch/v1" if kind == "Job" else "apps/v1",
         "kind": kind,
         "metadata": meta(name, "team", annotations=annotations),
-        "spec": {"replicas": replicas},
+        "spec": {} if kind == "Job" else {"replicas": replicas},
     }
 
 
@@ -86,7 +89,8 @@ def test_a_minimum_that_can_not_be_read_is_one(text: str) -> None:
 
 
 def test_a_later_pod_joins_the_gang_that_is_there() -> None:
-    view = FakeView(of("podgroup-uid-rs"), plain(ownerReferences=[owner("ReplicaSet", "rs")]))
+    group = {**of("podgroup-uid-rs"), "spec": {"minMember": 1, "minResources": {GPU: "1", "pods": "1"}}}
+    view = FakeView(group, plain(ownerReferences=[owner("ReplicaSet", "rs")]))
     (patch,) = LOOP.reconcile(view, "team/p", NOW_MS).writes
     assert isinstance(patch, Patch)
 
@@ -107,7 +111,7 @@ def test_other_pods_are_left_alone(other: JsonObject) -> None:
 
 @pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet"])
 def test_a_maker_that_wants_no_pods_has_no_gang(kind: str) -> None:
-    key = f"set/{kind}/team/s"
+    key = f"maker/{kind}/team/s"
     view = FakeView(maker(kind, "s", 0), of("podgroup-uid-s"))
     (delete,) = LOOP.reconcile(view, key, NOW_MS).writes
     assert isinstance(delete, Delete)
@@ -117,10 +121,84 @@ def test_a_maker_that_wants_no_pods_has_no_gang(kind: str) -> None:
     assert LOOP.reconcile(FakeView(), key, NOW_MS) == NOTHING
 
 
-def test_it_looks_at_pods_that_name_volcano_and_at_makers() -> None:
+MIN = "scheduling.volcano.sh/group-min-member"
+
+
+def joined(name: str, kind: str, **fields: Any) -> JsonObject:
+    """A pod of the maker `s` that is in its gang."""
+    said = {"scheduling.k8s.io/group-name": "podgroup-uid-s", **fields.pop("annotations", {})}
+    return plain(name, ownerReferences=[owner(kind, "s")], annotations=said, **fields)
+
+
+def settled(view: FakeView, key: str) -> JsonObject | None:
+    """What the gang is changed by; looked at again, there is nothing more to change."""
+    writes = LOOP.reconcile(view, key, NOW_MS).writes
+    if not writes:
+        return None
+    (patch,) = writes
+    assert isinstance(patch, Patch)
+    assert isinstance(patch.body, dict)
+    known = view.get(PodGroup, "team", "podgroup-uid-s")
+    assert known is not None
+    there = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", **msgspec.to_builtins(known)}
+    view.put(merge.apply(there, patch.body))
+    assert LOOP.reconcile(view, key, NOW_MS) == NOTHING
+    return patch.body
+
+
+@pytest.mark.parametrize("kind", ["ReplicaSet", "StatefulSet", "DaemonSet", "Job"])
+def test_another_minimum_of_the_maker_becomes_that_of_its_gang(kind: str) -> None:
+    group = {**of("podgroup-uid-s"), "spec": {"minMember": 1, "minResources": {GPU: "1", "pods": "1"}, "queue": "q"}}
+    set_ = maker(kind, "s", **{MIN: "3"})
+    body = settled(FakeView(set_, group, joined("a", kind), joined("b", kind)), f"maker/{kind}/team/s")
+    assert body is not None
+    assert body["spec"] == {"minMember": 3, "minResources": {GPU: "3", "pods": "3"}}
+
+
+def test_the_youngest_pod_tells_what_one_asks_for() -> None:
+    group = {**of("podgroup-uid-s"), "spec": {"minMember": 1, "minResources": {"memory": "1Gi", "pods": "1"}}}
+    old = joined("z", "StatefulSet", creationTimestamp="2026-01-01T00:00:00Z")
+    new = joined("a", "StatefulSet", creationTimestamp="2026-01-01T00:00:01Z", spec={"priorityClassName": "high"})
+    view = FakeView(maker("StatefulSet", "s", **{"volcano.sh/x": "1"}), group, old, new)
+    body = settled(view, "maker/StatefulSet/team/s")
+    assert body is not None
+    assert body["spec"] == {"minResources": {"memory": None, GPU: "1", "pods": "1"}, "priorityClassName": "high"}
+    assert body["metadata"]["annotations"] == {"volcano.sh/x": "1"}
+
+
+def test_a_pod_of_another_template_changes_the_gang_that_it_joins() -> None:
+    group = {**of("podgroup-uid-s"), "spec": {"minMember": 2, "minResources": {GPU: "2", "pods": "2"}}}
+    view = FakeView(maker("ReplicaSet", "s", **{MIN: "4"}), group, plain(ownerReferences=[owner("ReplicaSet", "s")]))
+    change, join = LOOP.reconcile(view, "team/p", NOW_MS).writes
+    assert isinstance(change, Patch)
+    assert isinstance(join, Patch)
+    assert (change.name, join.name) == ("podgroup-uid-s", "p")
+    assert isinstance(change.body, dict)
+    assert change.body["spec"] == {"minMember": 4, "minResources": {GPU: "4", "pods": "4"}}
+
+
+def test_what_others_say_of_a_gang_stays() -> None:
+    group = of("podgroup-uid-s")
+    group["metadata"]["annotations"] = {"volcano.sh/mine": "1"}
+    group["spec"] = {"minMember": 1, "minResources": {GPU: "1", "pods": "1"}, "queue": "q"}
+    view = FakeView(maker("ReplicaSet", "s"), group, joined("a", "ReplicaSet"))
+    assert settled(view, "maker/ReplicaSet/team/s") is None
+
+
+def test_pods_that_are_going_or_of_another_gang_tell_nothing() -> None:
+    going = joined("a", "ReplicaSet", deletionTimestamp="2026-01-01T00:00:00Z")
+    other = joined("b", "ReplicaSet", annotations={"scheduling.k8s.io/group-name": "mine"})
+    view = FakeView(maker("ReplicaSet", "s", **{MIN: "3"}), of("podgroup-uid-s"), going, other)
+    assert settled(view, "maker/ReplicaSet/team/s") is None
+
+
+def test_it_looks_at_pods_that_name_volcano_and_at_what_makers_say() -> None:
     keys = {type_.__name__: keys for type_, keys in LOOP.watches.keys.items()}
-    (named, other, set_) = (FakeView(m) for m in (plain(), plain(scheduler="x"), maker("StatefulSet", "s")))
-    objects = [next(iter(view._objects.values())) for view in (named, other, set_)]
-    assert keys["Pod"](objects[0]) == ("team/p",)
-    assert keys["Pod"](objects[1]) == ()
-    assert keys["StatefulSet"](objects[2]) == ("set/StatefulSet/team/s",)
+    named, other, set_ = (decoded(m) for m in (plain(), plain(scheduler="x"), maker("StatefulSet", "s")))
+    assert keys["Pod"](named) == ("team/p",)
+    assert keys["Pod"](other) == ()
+    assert keys["StatefulSet"](set_) == ("maker/StatefulSet/team/s",)
+    matters = LOOP.watches.matters[type(set_)]
+    assert not matters(set_, decoded({**maker("StatefulSet", "s", 3), "status": {"replicas": 3}}))
+    assert matters(set_, decoded(maker("StatefulSet", "s", 0)))
+    assert matters(set_, decoded(maker("StatefulSet", "s", **{MIN: "2"})))

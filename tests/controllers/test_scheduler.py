@@ -5,14 +5,18 @@ from typing import Any
 import pytest
 
 from kumi.api.claims import PersistentVolumeClaim
+from kumi.api.core import Pod, Service
 from kumi.api.kueue import Workload
 from kumi.api.limits import LimitRange
-from kumi.api.meta import Object
+from kumi.api.meta import Object, ObjectMeta
+from kumi.api.metrics import NodeLoad
+from kumi.api.volcano import GROUP_NAME_ANNOTATION
 from kumi.api.wire import JsonObject
-from kumi.bridge.into import AROUND, TYPES, volumeclaim
+from kumi.bridge.into import AROUND, TYPES, companions, volumeclaim
 from kumi.controllers.scheduler import LATER, Scheduler
 from kumi.controllers.unwritten import GANG_MS, REFRESH_AT_ONCE, REFRESH_MS
 from kumi.engine import invariants
+from kumi.engine.model import NodeUsage, Profile
 from kumi.runtime.decider import Step
 from kumi.runtime.reconcile import Create, Patch
 from kumi.testing.view import decoded
@@ -77,7 +81,17 @@ class Table:
 
 
 def test_it_watches_what_the_engine_is_told_of() -> None:
-    assert Scheduler().watches == (*AROUND, *volumeclaim.TYPES, *TYPES)
+    assert Scheduler().watches == (*AROUND, *companions.TYPES, *volumeclaim.TYPES, *TYPES)
+
+
+def test_what_somebody_polls_for_it_becomes_part_of_its_state() -> None:
+    scheduler = Scheduler(polled=(NodeLoad,))
+    assert scheduler.watches == (*AROUND, *companions.TYPES, *volumeclaim.TYPES, *TYPES, NodeLoad)
+    load = NodeLoad(metadata=ObjectMeta(name="n1"), cpu=10.0, memory=20.0, measured_ms=5)
+    scheduler.apply(NodeLoad, "n1", None, load)
+    assert scheduler.state.nodes.usage == {"n1": NodeUsage("n1", 10.0, 20.0, 5)}
+    scheduler.apply(NodeLoad, "n1", load, None)
+    assert scheduler.state.nodes.usage == {}
 
 
 def test_one_that_fits_is_admitted_with_its_nodes_and_then_nothing_is_left_to_do() -> None:
@@ -442,3 +456,48 @@ def test_what_it_last_decided_can_be_read_written_or_not() -> None:
     assert [type(decision).__name__ for decision in table.scheduler.decided] == ["Admit"]
     table.scheduler.decide(NOW_MS)
     assert table.scheduler.decided == ()
+
+
+def labelled_service(**selector: str) -> JsonObject:
+    return {"apiVersion": "v1", "kind": "Service", "metadata": meta("s", "team"), "spec": {"selector": selector}}
+
+
+def is_spread(table: Table, uid: str = "uid-p") -> bool:
+    said = table.scheduler.state.pods.by_uid[uid].shape.neighbours
+    return said is not None and bool(said.spread)
+
+
+def test_a_pod_that_waits_is_read_again_when_its_service_comes_or_goes() -> None:
+    table = Table(pod(labels={"app": "x"}), pod("other", labels={"app": "y"}))
+    assert not is_spread(table)
+    table.put(labelled_service(app="x"))
+    assert (is_spread(table), is_spread(table, "uid-other")) == (True, False)
+    table.put(labelled_service(app="y"))
+    assert (is_spread(table), is_spread(table, "uid-other")) == (False, True)
+    table.remove(Service, "team/s")
+    assert (is_spread(table), is_spread(table, "uid-other")) == (False, False)
+
+
+def test_a_service_that_is_another_one_under_the_same_name_is_learned_anew() -> None:
+    table = Table(pod(labels={"app": "x"}), labelled_service(app="x"))
+    other = labelled_service()
+    table.put({**other, "metadata": {**other["metadata"], "uid": "another"}})
+    assert not is_spread(table)
+
+
+def test_a_pod_that_has_its_node_is_not_read_again() -> None:
+    table = Table(pod(labels={"app": "x"}, spec={"nodeName": "n1"}))
+    table.put(labelled_service(app="x"))
+    assert not is_spread(table)
+    table.remove(Pod, "team/p")
+    table.put(labelled_service(app="y"))
+
+
+@pytest.mark.parametrize(("profile", "found"), [("kumi", False), ("volcano", True)])
+def test_only_volcano_spreads_gangs_by_their_service(profile: str, found: bool) -> None:
+    scheduler = Scheduler(Profile(profile))
+    for manifest in (labelled_service(app="x"), pod(labels={"app": "x"}, annotations={GROUP_NAME_ANNOTATION: "g"})):
+        obj = decoded(manifest)
+        scheduler.apply(type(obj), obj.key, None, obj)
+    said = scheduler.state.pods.by_uid["uid-p"].shape.neighbours
+    assert (said is not None) is found

@@ -23,6 +23,12 @@ SHAPES = tuple(
 )
 
 
+def most(state: State) -> list[tuple[int, str, str]]:
+    """Who holds most cpu, counted anew."""
+    held = [state.pods.by_uid[uid] for uid in state.pods.node_of]
+    return sorted((-dict(one.shape.requests)["cpu"], "", one.uid) for one in held)
+
+
 def test_who_came_and_went_by_any_way_leaves_what_was_there() -> None:
     for seed in range(20):
         random = Random(seed)
@@ -31,6 +37,8 @@ def test_who_came_and_went_by_any_way_leaves_what_was_there() -> None:
             state.apply(Put(node(name, cpu=8, gpu=4)))
         before = picture(state), state.nodes.used.tolist()
         for number in range(40):
+            if number == seed:
+                assert list(state.holdings.largest("cpu")) == most(state)
             uid = f"u{random.randrange(6)}"
             one = Pod(uid, f"ns/{uid}", random.choice(SHAPES), 0, priority=random.randrange(2))
             at = random.choice(["", "", "n1", "n2", "gone"])
@@ -39,6 +47,7 @@ def test_who_came_and_went_by_any_way_leaves_what_was_there() -> None:
             for decision in session.decide(state, number):
                 state.settle(decision, ok=random.random() < 0.8)
             invariants.check(state)
+        assert list(state.holdings.largest("cpu")) == most(state)
         for uid in list(state.pods.by_uid):
             state.apply(Remove(Pod, uid))
         assert state.nodes.used.tolist() == before[1]

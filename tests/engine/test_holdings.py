@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from kumi.engine import invariants
 from kumi.engine.admission.quota import Quotas
 from kumi.engine.decisions import Evict
-from kumi.engine.holdings import Holdings, standing_of, usage_of
+from kumi.engine.holdings import Holdings, on_node, standing_of, usage_of
 from kumi.engine.journal import Journal
 from kumi.engine.model import Admission, PodSetAssigned, Profile, Put, Workload
+from kumi.engine.pods import Pods
 from kumi.engine.state import State
-from kumi.testing.builders import flavor, queue, workload
+from kumi.testing.builders import flavor, pod, queue, workload
 
 assigned = st.builds(
     PodSetAssigned,
@@ -30,7 +31,7 @@ admissions = st.builds(Admission, st.sampled_from(["q1", "q2"]), st.lists(assign
 def test_usage_is_the_sum_of_what_is_held(changes: list[tuple[str, Admission]]) -> None:
     journal = Journal()
     quotas = Quotas(journal)
-    holdings, held = Holdings(journal, quotas), {}
+    holdings, held = Holdings(journal, quotas, Pods(journal)), {}
     for key, admission in changes:
         if key in held:
             assert holdings.drop(key) == held.pop(key)
@@ -53,13 +54,25 @@ def test_a_resource_without_a_flavor_is_not_counted() -> None:
 
 def test_who_holds_most_on_nodes_stands_first() -> None:
     journal = Journal()
-    holdings = Holdings(journal, Quotas(journal))
-    holdings.take("ns/small", Admission("q1", ()), {}, {"gpu": 2})
-    holdings.take("ns/large", Admission("q1", ()), {}, {"gpu": 8})
-    holdings.place("uid", "", (("gpu", 4), ("cpu", 0)))
-    assert [(key or uid) for _, key, uid in holdings.largest("gpu")] == ["ns/large", "uid", "ns/small"]
+    pods = Pods(journal)
+    holdings = Holdings(journal, Quotas(journal), pods)
+
+    def largest() -> list[str]:
+        return [(key or uid) for _, key, uid in holdings.largest("nvidia.com/gpu")]
+
+    before = replace(pod("ns/before", gpu=4), uid="before")
+    pods.put(before, "n0")
+    holdings.take("ns/small", Admission("q1", ()), {}, {"nvidia.com/gpu": 2000})
+    with journal.trial():
+        assert largest() == ["before", "ns/small"]
+    assert holdings.by_resource == {}
+    holdings.take("ns/large", Admission("q1", ()), {}, {"nvidia.com/gpu": 8000})
+    assert largest() == ["ns/large", "before", "ns/small"]
+    holdings.place("after", "", (("nvidia.com/gpu", 3000), ("cpu", 0)))
     holdings.drop("ns/large")
-    holdings.unplace("uid", "", (("gpu", 4), ("cpu", 0)))
+    assert largest() == ["before", "after", "ns/small"]
+    holdings.unplace("after", "", (("nvidia.com/gpu", 3000), ("cpu", 0)))
+    holdings.unplace("before", "", on_node(before))
     holdings.drop("ns/small")
     assert holdings.by_resource == {}
     assert holdings.placed == {}
@@ -76,7 +89,7 @@ jobs = st.builds(
 @given(st.lists(st.tuples(jobs, st.sampled_from(["", "ns/door"]), st.booleans(), st.integers(0, 3)), max_size=12))
 def test_standings_and_sums_are_those_of_who_holds(changes: list[tuple[Workload, str, bool, int]]) -> None:
     journal = Journal()
-    holdings, fr = Holdings(journal, Quotas(journal)), ("spot", "cpu")
+    holdings, fr = Holdings(journal, Quotas(journal), Pods(journal)), ("spot", "cpu")
     stands: dict[str, tuple[Workload, str, bool]] = {}
     for job, door, stays, what in changes:
         if job.key not in holdings.admission:

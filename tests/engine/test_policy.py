@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kumi.engine.measuring import Measuring
 from kumi.engine.model import Profile
 from kumi.engine.placement import conf
 from kumi.engine.placement.plugins import of
@@ -108,25 +109,23 @@ def test_what_isn_t_written_of_a_session_is_the_profiles() -> None:
     assert parse({"profile": "volcano"}).conf == conf.of("volcano")
 
 
-def test_names_that_are_not_there_are_told_with_their_paths() -> None:
+def test_names_that_are_not_there_are_told_with_their_paths_together_with_what_is_wrong_otherwise() -> None:
     with pytest.raises(PolicyError) as caught:
         parse(
             {
                 "actions": "enqueue, alocate",
                 "tiers": [{"plugins": [{"name": "gang"}, {"name": "mine", "enableFoo": True}]}],
-            }
-        )
-    assert [e.path for e in caught.value.errors] == ["tiers[0].plugins[1].enableFoo"]
-    with pytest.raises(PolicyError) as caught:
-        parse(
-            {
-                "actions": "enqueue, alocate",
-                "tiers": [{"plugins": [{"name": "gang"}, {"name": "mine"}]}],
                 "configurations": [{"name": "premt"}],
                 "plugins": "mine.py",
             }
         )
-    assert [e.path for e in caught.value.errors] == ["actions", "tiers[0].plugins[1].name", "configurations", "plugins"]
+    assert [e.path for e in caught.value.errors] == [
+        "tiers[0].plugins[1].enableFoo",
+        "actions",
+        "tiers[0].plugins[1].name",
+        "configurations",
+        "plugins",
+    ]
 
 
 def test_a_plug_in_of_ones_own_may_be_named() -> None:
@@ -139,3 +138,28 @@ def test_two_plug_ins_that_share_out_the_same_are_not_in_one_tier() -> None:
     with pytest.raises(PolicyError, match=r"tiers\[0\].plugins"):
         parse({"tiers": [{"plugins": both}]})
     assert parse({"tiers": [{"plugins": [both[0]]}, {"plugins": [both[1]]}]})
+
+
+USAGE = {"tiers": [{"plugins": [{"name": "gang"}, {"name": "usage"}]}]}
+
+
+def test_who_wants_to_know_how_busy_nodes_are_is_told_where_from() -> None:
+    assert parse(None).measuring is None
+    assert parse(USAGE).measuring == Measuring()
+    section = {"type": "prometheus", "address": "http://prom:9090", "interval": "10s"}
+    assert parse({**USAGE, "metrics": section}).measuring == Measuring("prometheus", "http://prom:9090", 10_000)
+
+
+def test_a_section_of_metrics_that_nobody_needs_makes_no_difference() -> None:
+    raw = {"tiers": [{"plugins": [{"name": "gang"}]}]}
+    assert parse({**raw, "metrics": {"type": "elasticsearch"}}) == parse(raw)
+
+
+def test_a_section_of_metrics_that_is_needed_has_to_be_right() -> None:
+    with pytest.raises(PolicyError, match=r"metrics\.type"):
+        parse({**USAGE, "metrics": {"type": "elasticsearch"}})
+
+
+def test_kueues_section_of_metrics_is_another() -> None:
+    raw = {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "metrics": {"bindAddress": ":8443"}}
+    assert parse({**USAGE, **raw}).measuring == Measuring()

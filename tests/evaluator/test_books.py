@@ -7,6 +7,9 @@ from typing import Any
 import msgspec
 
 from kumi.api.core import Pod
+from kumi.controllers.scheduler import Scheduler
+from kumi.engine.decisions import Bind, Decision, Evict
+from kumi.engine.model import Profile
 from kumi.evaluator.books import Books, Submitted
 from kumi.evaluator.feed import News
 from kumi.evaluator.heap import Heap
@@ -116,6 +119,33 @@ def test_pods_of_its_job_s_controller_are_its_own_and_others_are_nobody_s() -> N
     assert desk.life.pods == {"a": (0, 0)}
     assert desk.books.is_followed(desk.pods["a"])
     assert not desk.books.is_followed(desk.pods["b"])
+
+
+def decided(*decisions: Decision) -> Scheduler:
+    """A scheduler that has decided this."""
+    scheduler = Scheduler(Profile())
+    scheduler.decided = decisions
+    return scheduler
+
+
+def test_pods_that_nothing_tells_apart_take_the_places_of_their_workload_in_order() -> None:
+    desk = Desk(Via.WORKLOAD)
+    desk.books.owned(desk.life, "uid-of-the-job", "ns/job-j-12345")
+    for name in ("a", "b", "c"):
+        desk.seen(name, owner="uid-of-the-job")
+    desk.books.decided(decided(Bind("c", "n"), Bind("a", "n")))
+    assert desk.life.pods == {"c": (0, 0), "a": (0, 1), "b": (0, 2)}
+    assert [d[2] for d in desk.heard.decisions] == ["ns/j/0/0", "ns/j/0/1"]
+
+
+def test_of_pods_in_a_queue_the_last_workload_counts() -> None:
+    desk = Desk(Via.WORKLOAD)
+    for key in ("ns/first", "ns/second"):
+        desk.books.queued(desk.life, key)
+    assert (desk.life.workload, desk.books.owns("ns/second")) == ("ns/second", False)
+    desk.books.decided(decided(Evict("ns/first", "Preempted"), Evict("ns/second", "Preempted")))
+    assert [d[2] for d in desk.heard.decisions] == ["ns/first", "ns/j"]
+    assert list(desk.books.anew) == ["ns/j"], "nobody else makes its pods anew"
 
 
 def test_one_that_has_ended_is_forgotten_and_gives_back_its_pods() -> None:

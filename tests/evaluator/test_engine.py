@@ -300,6 +300,24 @@ def test_the_higher_priority_preempts_in_its_queue_and_the_victim_waits_again():
     assert story.of("team/low")[2:] == ["1200 preempted 1000", "2200 started 1000", "6200 finished 5000"]
 
 
+@pytest.mark.parametrize("renews", [False, True])
+def test_pods_that_are_in_a_queue_by_themselves_queue_anew_behind_who_waited(renews):
+    events = [
+        job("first", gpu=2, via=Via.WORKLOAD, queue="lq", runs_ms=5000, renews=renews),
+        job("second", gpu=2, via=Via.WORKLOAD, queue="lq", at_ms=1000),
+        job("high", gpu=2, via=Via.WORKLOAD, queue="lq", priority=1, at_ms=2000),
+        Change(at(10_000), (lost("n1"), lost("n2"))),
+        Change(at(11_000), (Put(node("n1", gpu=2)),)),
+    ]
+    story = play(load(queued(preemption=Preemption(within=Evictable.LOWER_PRIORITY)), events))
+    first, second = (
+        next(int(line.split()[0]) for line in story.of(f"team/{name}")[at_:] if "started" in line)
+        for name, at_ in (("first", 3), ("second", 0))
+    )
+    assert (second < first) is renews
+    assert story.waiting == {}
+
+
 def test_a_queue_borrows_what_another_leaves_and_gives_it_back_when_that_comes():
     setting = [
         *(Namespace(name) for name in ("left", "right")),

@@ -16,7 +16,7 @@ from joblib.parallel import BACKENDS, ParallelBackendBase
 
 from kumi.api.errors import KumiError
 from kumi.engine.model import Profile
-from kumi.evaluator.experiments import Experiment, check, in_this_process, register, run
+from kumi.evaluator.experiments import Experiment, check, in_this_process, run
 from kumi.evaluator.model import Arrive, Load, Policy
 from kumi.evaluator.play import Played
 from kumi.evaluator.watch import Progress, Silent, Slips
@@ -158,6 +158,8 @@ class FakeCluster(ParallelBackendBase):  # type: ignore[misc]
     """A backend as other packages bring one: what it is given is run when it is asked for."""
 
     asked: list[int] = []
+    folder = Path()
+    """where its workers stand"""
     supports_retrieve_callback = False
     uses_threads = True
 
@@ -167,15 +169,19 @@ class FakeCluster(ParallelBackendBase):  # type: ignore[misc]
         return n_jobs
 
     def effective_n_jobs(self, n_jobs: int) -> int:
-        return n_jobs
+        return 3 if n_jobs == -1 else n_jobs
 
     def submit(self, func: object, callback: object = None) -> object:
         class Future:
             def get(self, timeout: float | None = None) -> object:
                 return self.value
 
-        future = Future()
-        future.value = func()  # type: ignore[attr-defined, operator]
+        future, here = Future(), Path.cwd()
+        os.chdir(self.folder)
+        try:
+            future.value = func()  # type: ignore[attr-defined, operator]
+        finally:
+            os.chdir(here)
         if callback is not None:
             callback(future)  # type: ignore[operator]
         return future
@@ -187,6 +193,7 @@ class FakeCluster(ParallelBackendBase):  # type: ignore[misc]
 def cluster() -> Iterator[str]:
     register_parallel_backend("fake-cluster", FakeCluster)
     FakeCluster.asked.clear()
+    FakeCluster.folder = Path()
     yield "fake-cluster"
     del BACKENDS["fake-cluster"]
 
@@ -198,18 +205,23 @@ def test_a_backend_that_somebody_registered_is_named_and_used(experiment: Experi
     assert figures(played) == figures(run(tasks, Silent()))
 
 
-@pytest.mark.parametrize(("backend", "package"), [("ray", "ray"), ("dask", "dask")])
-def test_a_backend_whose_package_is_missing_says_what_to_install(
-    backend: str, package: str, monkeypatch: pytest.MonkeyPatch
+def test_all_of_a_cluster_is_used_where_nobody_says_how_many(experiment: Experiment, cluster: str) -> None:
+    run(experiment.tasks()[:5], Silent(), workers=None, backend=cluster)
+    run(experiment.tasks()[:2], Silent(), workers=None, backend=cluster)
+    assert FakeCluster.asked == [3, 2]
+
+
+def test_a_cluster_is_told_whole_paths(
+    experiment: Experiment, cluster: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, {"ray": "ray.util.joblib", "dask": "distributed"}[backend], None)
-    with pytest.raises(KumiError, match=f"pip install '{package}"):
-        register(backend)
-
-
-def test_a_backend_that_nobody_has_is_refused_with_those_that_there_are() -> None:
-    with pytest.raises(KumiError, match="no backend 'slurm': it may be dask, loky"):
-        register("slurm")
+    (tmp_path / "mine.yaml").write_text("scoring: spread\n")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    trace = replace(experiment.source, jobs="tasks.csv", nodes="nodes.csv")  # type: ignore[type-var]
+    FakeCluster.folder = tmp_path / "elsewhere"
+    tasks = replace(experiment, source=trace, policies=("fifo", "mine.yaml"), grid=()).tasks()
+    played = run(tasks, Silent(), backend=cluster)
+    assert names(played) == ["fifo 0", "fifo 1", "mine 0", "mine 1"]
 
 
 def test_a_policy_that_is_wrong_is_told_before_anything_is_played(experiment: Experiment, tmp_path: Path) -> None:

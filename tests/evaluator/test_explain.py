@@ -11,7 +11,7 @@ from kumi.engine.model import ClusterQueue, FlavorQuotas, LocalQueue, Namespace,
 from kumi.engine.model import Flavor as ResourceFlavor
 from kumi.engine.reasons import Ahead, Code, Reason, Record
 from kumi.evaluator.engine import Run
-from kumi.evaluator.explain import Entry, Explainer, find, job_of, lines, span, to_json
+from kumi.evaluator.explain import Entry, Explainer, find, job_of, lines, to_json
 from kumi.evaluator.model import START_MS, Load, Policy, Via
 from kumi.testing.builders import node
 from tests.evaluator.stories import HOUR, job, load
@@ -192,10 +192,3 @@ def test_a_name_that_does_not_say_which_job_is_answered_with_names(said: str, an
 def test_a_load_without_jobs_says_so() -> None:
     with pytest.raises(KumiError, match="it has none at all"):
         find(load([], []), "x")
-
-
-@pytest.mark.parametrize(
-    ("ms", "said"), [(0, "00:00:00"), (3_723_000, "01:02:03"), (90_061_250, "1d 01:01:01.250"), (5, "00:00:00.005")]
-)
-def test_how_long(ms: int, said: str) -> None:
-    assert span(ms) == said

@@ -9,6 +9,7 @@ import pytest
 
 from kumi.api.core import Pod
 from kumi.api.errors import KumiError
+from kumi.api.meta import format_time
 from kumi.api.wire import JsonObject
 from kumi.bridge.into.pod import pod as noun_of
 from kumi.bridge.into.shape import Shapes
@@ -24,9 +25,12 @@ from kumi.engine.model import (
 from kumi.evaluator import job_objects
 from kumi.evaluator.job_objects import NOTHING, of_life, pod_object, role_of, workload_object, written
 from kumi.evaluator.life import Life
+from kumi.evaluator.manifests import checked
 from kumi.evaluator.model import START_MS, Job, Role, Via
+from kumi.jobs.pod_groups import role_hash
 from kumi.testing.stage import Stage
 
+NOW = format_time(START_MS)
 IN = Requirement("zone", "In", ("a", "b"))
 APP = (Requirement("app", "In", ("x",)),)
 NEAR = PodTerm("zone", APP, ("other",), (Requirement("team", "Exists"),))
@@ -104,25 +108,32 @@ async def test_a_workload_of_one_role_is_a_queued_job_that_the_api_takes() -> No
     assert (made["spec"]["parallelism"], made["spec"]["completions"]) == (2, 2)
 
 
-async def test_a_workload_of_one_and_many_is_a_pytorchjob() -> None:
-    two = job(roles=(Role("lead", 1, PLAIN), Role("rest", 3, PLAIN)), queue="lq")
+async def test_a_workload_of_several_roles_is_one_that_the_api_takes() -> None:
+    two = job(roles=(Role("lead", 1, PLAIN), Role("rest", 3, PLAIN)), queue="lq", priority=7, said_ms=2000)
     (made,) = await stored(workload_object(two))
-    replicas = made["spec"]["pytorchReplicaSpecs"]
-    assert {name: spec["replicas"] for name, spec in replicas.items()} == {"Master": 1, "Worker": 3}
-    worker = msgspec.convert({"metadata": {"labels": {"training.kubeflow.org/replica-type": "worker"}}}, Pod)
-    assert (role_of(two, worker), role_of(two, Pod())) == (1, 0)
+    assert (made["kind"], made["metadata"]["name"]) == ("Workload", "job-j")
+    assert (made["spec"]["queueName"], made["spec"]["priority"]) == ("lq", 7)
+    assert {pods["name"]: pods["count"] for pods in made["spec"]["podSets"]} == {"lead": 1, "rest": 3}
+    assert made["metadata"]["annotations"] == {"kumi.dev/execution-duration": "2000ms"}
 
 
-def test_other_roles_and_volumes_are_refused() -> None:
-    with pytest.raises(KumiError, match="roles that no queued kind of Kumi has"):
-        workload_object(job(roles=(Role("a", 2, PLAIN), Role("b", 2, PLAIN))))
+def test_the_role_of_a_pod_is_its_pod_set_or_what_its_replicas_are() -> None:
+    two = job(roles=(Role("master", 1, PLAIN), Role("worker", 3, PLAIN)))
+    for label in ("training.kubeflow.org/replica-type", "kueue.x-k8s.io/podset"):
+        worker = msgspec.convert({"metadata": {"labels": {label: "worker"}}}, Pod)
+        assert (role_of(two, worker), role_of(two, Pod())) == (1, 0)
+
+
+def test_volumes_are_refused() -> None:
     with pytest.raises(KumiError, match="pods with volumes"):
         pod_object(job(PodShape((), volume_claims=("team/c",))), Via.POD, (0, 0))
 
 
-def _pod(name: str, role: str = "") -> JsonObject:
+def _pod(name: str, role: str = "", cpus: int = 1) -> JsonObject:
     annotations = {"volcano.sh/task-spec": role} if role else {}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "annotations": annotations}}
+    resources = {"requests": {"cpu": cpus}}
+    spec = {"containers": [{"name": "c", "image": "i", "resources": resources}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "annotations": annotations}, "spec": spec}
 
 
 def test_pods_that_somebody_wrote_have_the_places_of_their_roles() -> None:
@@ -139,21 +150,36 @@ def test_pods_that_somebody_wrote_have_the_places_of_their_roles() -> None:
     assert NOTHING.pods == {}
 
 
-@pytest.mark.parametrize(
-    ("manifests", "via", "said"),
-    [
-        ([{"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "Workload"}], Via.WORKLOAD, "has no pods"),
-        (
-            [{"apiVersion": "batch/v1", "kind": "Job", "spec": {"completions": 4}}],
-            Via.WORKLOAD,
-            "more completions than pods",
-        ),
-        ([_pod("a"), _pod("b")], Via.WORKLOAD, "pods of a queue"),
-    ],
-)
-def test_what_can_not_be_followed_is_told(manifests: list[JsonObject], via: Via, said: str) -> None:
-    with pytest.raises(KumiError, match=said):
-        written(job(via=via), manifests)
+def test_pods_of_one_role_and_several_shapes_have_places_of_their_own() -> None:
+    roles = (Role("task", 2, PLAIN), Role("task.2", 1, PLAIN))
+    pods = [_pod("a"), _pod("b", cpus=2), _pod("c")]
+    found = written(job(roles=roles, via=Via.GANG), pods)
+    assert [pod["metadata"]["name"] for pod in found.pods.values()] == ["a", "c", "b"]
+    with pytest.raises(KumiError, match="depends on its LimitRanges"):
+        written(job(roles=roles, via=Via.GANG), [_pod("a"), _pod("b"), _pod("c")])
+
+
+def test_pods_of_a_queue_have_the_places_of_their_shapes() -> None:
+    pods = [_pod("a"), _pod("b", cpus=2)]
+    hashes = sorted(role_hash(checked(pod, NOW).stored["spec"]) for pod in pods)
+    found = written(job(roles=tuple(Role(name, 1, PLAIN) for name in hashes), via=Via.WORKLOAD), pods)
+    assert [role_hash(checked(pod, NOW).stored["spec"]) for pod in found.pods.values()] == hashes
+
+
+def test_a_workload_is_alone_and_what_a_controller_makes_pods_of_is_not() -> None:
+    for kind, is_alone in (("Workload", True), ("Job", False)):
+        assert written(job(via=Via.WORKLOAD), [{"apiVersion": "x/v1", "kind": kind}]).is_alone is is_alone
+
+
+def test_a_job_that_runs_in_rounds_is_one_round_as_long_as_all() -> None:
+    meta = {"name": "j", "annotations": {"x/execution-duration": "3s", "kept": "yes"}}
+    manifest = {"kind": "Job", "metadata": meta, "spec": {"parallelism": 2, "completions": 5}}
+    made = written(job(said_ms=9000), [manifest]).made_of
+    assert made is not None
+    assert made["spec"] == {"parallelism": 2, "completions": 2}
+    assert made["metadata"]["annotations"] == {"kept": "yes", "kumi.dev/execution-duration": "9s"}
+    one = {"kind": "Job", "metadata": meta, "spec": {"parallelism": 2, "completions": 2}}
+    assert written(job(), [one]).made_of is one
 
 
 def test_names_are_those_of_engine_speed() -> None:

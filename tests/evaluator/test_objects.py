@@ -38,6 +38,7 @@ from kumi.engine.model import (
     Taint,
     Toleration,
     Topology,
+    VolumeLimits,
 )
 from kumi.evaluator.objects import kind_of, object_of, reported
 from kumi.testing.stage import Stage
@@ -53,6 +54,7 @@ NOUNS: list[Noun] = [
     Namespace("team", (("kubernetes.io/metadata.name", "team"), ("x", "y"))),
     PriorityClass("high", 10),
     PriorityClass("usual", -5, default=True),
+    VolumeLimits("n", (("a.csi", 3), ("b.csi", 0))),
     Flavor(
         "spot",
         (("kind", "spot"),),

@@ -23,6 +23,7 @@ SCENARIO = """
 name: two
 seeds: 2
 cluster: {nodes: [{name: n, offers: {nvidia.com/gpu: 2}}]}
+maintenance: [{nodes: n, at: 1h, for: 1m}]
 policies: [shortest, {name: mine, policy: {scoring: spread}}]
 """
 

@@ -13,7 +13,7 @@ from kumi.engine.model import Profile
 from kumi.evaluator import play as played_module
 from kumi.evaluator.external import External
 from kumi.evaluator.model import Policy
-from kumi.evaluator.play import NO_LIMITS, STOPPED, Limits, Played, Task, play, policy_of
+from kumi.evaluator.play import NO_JOB, NO_LIMITS, STOPPED, Limits, Played, Task, play, policy_of
 from kumi.evaluator.sources import Given, Stated
 from kumi.evaluator.watch import Progress, Silent
 from tests.evaluator import tiny
@@ -33,6 +33,12 @@ class After:
 
     def stopped(self) -> bool:
         return len(self.heard) >= self.times
+
+
+def test_a_run_to_which_no_job_comes_says_so(task: Task, tmp_path: Path) -> None:
+    assert NO_JOB not in play(task, Silent()).summary["notes"]
+    (tmp_path / "tasks.csv").write_text(f"{tiny.HEAD}\n")
+    assert play(task, Silent()).summary["notes"] == [NO_JOB]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from kumi.engine.model import ClusterQueue, Delta, LocalQueue, Node
 from kumi.engine.settings import Discipline, FairSharing, QueueOrder
 from kumi.evaluator.engine import Run
 from kumi.evaluator.model import START_MS, Arrive, Decision, Job, Load, Places, Policy, Role, Via, What
-from kumi.evaluator.policies import BUILTIN, policy
+from kumi.evaluator.policies import ALSO, BUILTIN, known, policy
 from kumi.evaluator.traces import swf
 from kumi.testing.builders import node, shape
 
@@ -56,6 +56,23 @@ def played(load: Load, named: str) -> Watch:
         pass
     run.close()
     return watch
+
+
+@pytest.mark.parametrize("name", list(BUILTIN))
+def test_a_built_in_policy_is_known_however_its_name_is_written(name: str) -> None:
+    camel = name.partition("-")[0] + "".join(part.capitalize() for part in name.split("-")[1:])
+    assert {known(said) for said in (name, name.upper(), name.replace("-", "_"), camel)} == {name}
+
+
+def test_names_of_the_field_are_known() -> None:
+    assert all(known(other) == known(other.upper()) == name and name in BUILTIN for other, name in ALSO.items())
+    assert (known("SJF"), known("edf"), known("FGD")) == ("shortest", "earliest-deadline", "fragmentation")
+
+
+@given(st.text())
+def test_any_other_name_is_none(said: str) -> None:
+    assert known(said) in ("", *BUILTIN)
+    assert known(f"{said}.yaml") == known(f"fifo{said}/") == ""
 
 
 def load_of(jobs: Sequence[Job], nodes: Sequence[Node]) -> Load:
@@ -107,6 +124,15 @@ def test_a_policy_document_has_the_name_of_its_file(tmp_path: Path) -> None:
     found = policy(write(tmp_path, "mine.yaml", "line: easy\nqueueOrder: shortest\n"))
     assert (found.name, found.as_gangs, found.nouns) == ("mine", False, ())
     assert (found.profile.settings.line, found.profile.settings.order) == (Discipline.EASY, QueueOrder.SHORTEST)
+
+
+def test_a_scheduler_file_in_a_config_map_is_what_it_holds(tmp_path: Path) -> None:
+    conf = 'actions: "allocate"\ntiers:\n- plugins:\n  - name: gang\n'
+    bare = policy(write(tmp_path, "bare.yaml", conf))
+    head = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  volcano-scheduler.conf: |\n"
+    inside = head + "".join(f"    {line}\n" for line in conf.splitlines())
+    wrapped = policy(write(tmp_path, "wrapped.yaml", inside))
+    assert (wrapped.profile, wrapped.as_gangs) == (bare.profile, True)
 
 
 def test_a_scheduler_file_of_volcanos_is_about_gangs(tmp_path: Path) -> None:

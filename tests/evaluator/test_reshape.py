@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api.errors import KumiError
-from kumi.engine.model import Node, NodeUsage, PodShape, Put, Remove
+from kumi.engine.model import Node, NodeUsage, PodShape, Put, Remove, VolumeLimits
 from kumi.evaluator import reshape
 from kumi.evaluator.model import START_MS, Arrive, Cancel, Change, Event, Job, Load, Role, Via
 from kumi.evaluator.traces import openb
@@ -98,6 +98,7 @@ def test_what_is_said_of_a_node_goes_with_it() -> None:
     events: list[Event] = [
         Change(START_MS, (Put(gpu_node("a")), Remove(Node, "b"))),
         Change(START_MS + 1, (Put(NodeUsage("b", cpu=50.0)),)),
+        Change(START_MS + 2, (Put(VolumeLimits("b")), Remove(VolumeLimits, "b"))),
     ]
     made = reshape.gpu_nodes(load(events, gpu_node("a", 1), gpu_node("b")))
     assert names(made) == ["a"]
@@ -126,6 +127,7 @@ def test_what_else_a_job_says_stays() -> None:
     full = Job(
         *("ns/j", START_MS, (Role("a", 2, PodShape(((GPU, 1),))),), 1, Via.GANG, "q", 1, "t", 5, 2, START_MS + 3, 4),
         labels=(("a", "b"),),
+        renews=True,
     )
     assert all(getattr(full, field.name) != field.default for field in fields(Job)), "no field is left out here"
     (moved,) = reshape.compress_time(load([Arrive(full)]), 1).events()

@@ -12,7 +12,7 @@ import pytest
 from kumi.api.errors import KumiError
 from kumi.engine.model import Node
 from kumi.evaluator.model import Arrive, Load
-from kumi.evaluator.sources import Given, Shape, Source
+from kumi.evaluator.sources import Given, ScenarioFile, Shape, Source, absolute
 from tests.evaluator import tiny
 
 
@@ -90,3 +90,48 @@ def test_a_load_that_is_there_is_itself(tmp_path: Path) -> None:
 
 def test_a_trace_names_its_files(tmp_path: Path) -> None:
     assert tiny.write(tmp_path).files() == (str(tmp_path / "nodes.csv"), str(tmp_path / "tasks.csv"))
+
+
+POD = """
+{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i, resources: {requests: {cpu: %d}}}]}}
+"""
+SCENARIO = """
+cluster: {nodes: [{name: n, offers: {cpu: 8}}]}
+arrivals: [{manifests: [pod.yaml]}, {python: more.py}]
+policies: [mine.yaml]
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> ScenarioFile:
+    (tmp_path / "pod.yaml").write_text(POD % 1)
+    (tmp_path / "more.py").write_text("def events(seed):\n    return []\n")
+    (tmp_path / "mine.yaml").write_text("scoring: spread\n")
+    (tmp_path / "s.yaml").write_text(SCENARIO)
+    return ScenarioFile(str(tmp_path / "s.yaml"))
+
+
+def test_a_scenario_names_all_its_files(scenario: ScenarioFile, tmp_path: Path) -> None:
+    names = ("s.yaml", "pod.yaml", "more.py", "mine.yaml")
+    assert sorted(scenario.files()) == sorted(str(tmp_path / name) for name in names)
+
+
+def test_a_scenario_is_read_anew_when_one_of_its_files_was_written_anew(scenario: ScenarioFile, tmp_path: Path) -> None:
+    def asked() -> int:
+        (job,) = (event.job for event in scenario.load(0).events() if isinstance(event, Arrive))
+        return dict(job.roles[0].shape.requests)["cpu"]
+
+    assert scenario.scenario is scenario.scenario
+    assert asked() == 1000
+    (tmp_path / "pod.yaml").write_text(POD % 4000)
+    assert asked() == 4_000_000
+
+
+def test_whole_paths_mean_the_same(scenario: ScenarioFile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    trace = tiny.write(tmp_path)
+    assert absolute(replace(trace, jobs="tasks.csv", nodes="nodes.csv")) == trace
+    assert absolute(replace(trace, nodes="")) == replace(trace, nodes="")
+    assert absolute(ScenarioFile("s.yaml")) == scenario
+    given = Given(trace.load(0))
+    assert absolute(given) is given

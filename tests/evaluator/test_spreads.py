@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api.errors import KumiError
-from kumi.evaluator.spreads import Exponential, Fixed, LogNormal, Pareto, Spread, Uniform
+from kumi.evaluator.spreads import LONGEST_MS, WIDEST, Exponential, Fixed, LogNormal, Pareto, Spread, Uniform
 
 DRAWN = 200_000
 
@@ -53,6 +53,11 @@ def test_equal_seeds_draw_alike() -> None:
     assert one == other
 
 
+def test_the_widest_spread_has_lengths_that_can_be_counted_with() -> None:
+    drawn = LogNormal(3_600_000, WIDEST).draw(np.random.default_rng(0), 10_000)
+    assert drawn.max() == LONGEST_MS
+
+
 @pytest.mark.parametrize(
     "make",
     [
@@ -63,6 +68,7 @@ def test_equal_seeds_draw_alike() -> None:
         lambda: Pareto(1, 4, 0),
         lambda: LogNormal(10, 0),
         lambda: LogNormal(10, 1, 5),
+        lambda: LogNormal(10, 11),
     ],
 )
 def test_a_spread_that_can_not_be_is_told(make: object) -> None:

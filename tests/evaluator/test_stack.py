@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, given, settings
 
 from kumi.api.core import ConfigMap, Pod
 from kumi.api.errors import KumiError
@@ -22,11 +23,14 @@ from kumi.engine.model import (
     Node,
     Noun,
     Preemption,
+    Profile,
     Put,
     Quota,
     Remove,
     ResourceGroup,
+    Taint,
 )
+from kumi.engine.settings import Discipline, QueueOrder, Settings
 from kumi.evaluator.budget import Budget
 from kumi.evaluator.model import START_MS, Arrive, Cancel, Change, Event, Job, Load, Policy, Role, Via, What
 from kumi.evaluator.scenarios import load_scenario
@@ -83,9 +87,6 @@ def both(played: Load, policy: Policy = FIFO) -> Heard:
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(played=loads(), policy=policies())
 def test_both_speeds_decide_alike(played: Load, policy: Policy) -> None:
-    for event in played.events():
-        if isinstance(event, Arrive) and event.job.via is Via.WORKLOAD:
-            assume(len(event.job.roles) == 1)
     both(played, policy)
 
 
@@ -132,6 +133,24 @@ def test_a_node_is_lost_and_comes_back(via: Via, lost: Put | Remove) -> None:
     heard = both(load(events, *quota(8)))
     assert (9000, "lost", "team/here", 8000) in heard.happenings
     assert (27_000, "finished", "team/here", 20_000) in heard.happenings
+
+
+@pytest.mark.parametrize(
+    "lost", [Remove(Node, "n0"), Put(replace(whole("n0"), taints=(Taint("spot", "", "NoExecute"),)))]
+)
+def test_a_workload_and_a_pod_that_lose_their_node_together_come_back_in_the_same_order(lost: Put | Remove) -> None:
+    events: list[Event] = [Arrive(job("alone")), Arrive(job("queued", via=Via.WORKLOAD, queue="lq"))]
+    heard = both(load([*events, Change(START_MS + 4500, (lost,))], *quota(1)))
+    assert [d[1] for d in heard.decisions if d[0] == 4500] == ["Evict", "Admit", "Bind", "Bind"]
+
+
+def test_a_line_knows_how_long_the_pods_of_workloads_say_that_they_run() -> None:
+    easy = Policy("easy", Profile(settings=Settings(line=Discipline.EASY, order=QueueOrder.SHORTEST)))
+    queued = job("queued", 0, via=Via.WORKLOAD, queue="lq", runs=5, said_ms=1000)
+    lost = Change(START_MS + 2000, (Put(node("n0", gpu=4, cpu=8, memory="64Gi", ready=False)),))
+    events: list[Event] = [Arrive(job("waits", pods=4, runs=5)), Arrive(queued), lost]
+    heard = both(load([*events, Arrive(job("short", 7, runs=2, said_ms=3000))], *quota(4)), easy)
+    assert [d[2] for d in heard.decisions if d[:2] == (7000, "Bind")] == ["team/waits/0/3"]
 
 
 def test_deleted_jobs_are_gone() -> None:
@@ -211,14 +230,114 @@ def test_who_never_runs_is_told_why() -> None:
     assert "gpu" in why
 
 
-def test_roles_that_no_kind_has_are_told() -> None:
-    roles = tuple(Role(name, 2, shape(gpu=1)) for name in ("a", "b"))
-    two = Job("team/two", START_MS, roles, runs_ms=1000, via=Via.WORKLOAD, queue="lq")
-    with (
-        StackRunning(load([Arrive(two)], *quota(8))) as run,
-        pytest.raises(KumiError, match="roles that no queued kind"),
-    ):
-        run.advance(10)
+def odd(name: str, at: float, pods: tuple[int, ...], **more: object) -> Job:
+    """A workload of roles that no queued kind has."""
+    roles = tuple(Role(f"r{number}", many, shape(gpu=1, cpu=1, memory="1Gi")) for number, many in enumerate(pods))
+    made = job(name, at, via=Via.WORKLOAD, queue="lq", **more)  # type: ignore[arg-type]
+    return replace(made, roles=roles)
+
+
+def test_roles_that_no_kind_has_are_played_as_at_engine_speed() -> None:
+    low = odd("low", 0, (2, 2), runs=30, checkpoint_ms=3000)
+    high = odd("high", 10, (2, 1, 1), priority=10, runs=5)
+    last = odd("last", 11, (1, 1, 2), runs=4, said_ms=2000)
+    preempts = quota(6, preemption=Preemption(within=Evictable.LOWER_PRIORITY))
+    lost = Change(START_MS + 20_000, (Remove(Node, "n0"), Remove(Node, "n1")))
+    back = Change(START_MS + 22_000, (Put(whole("n0")), Put(whole("n1"))))
+    heard = both(load([Arrive(low), Arrive(high), Arrive(last), lost, back], *preempts))
+    assert (10_000, "preempted", "team/low", 9000) in heard.happenings
+    assert [h[2] for h in heard.happenings if h[1] == "lost"] == ["team/low"]
+    assert {h[2] for h in heard.happenings if h[1] == "finished"} == {"team/high", "team/last", "team/low"}
+    assert heard.waiting == []
+
+
+PODS = "{spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 1, memory: 1Gi}}}]}}"
+QUEUED = f"""
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: Workload
+metadata: {{name: alone, namespace: team}}
+spec:
+  queueName: lq
+  priority: 3
+  podSets:
+  - {{name: a, count: 3, template: {PODS}}}
+  - {{name: b, count: 2, template: {PODS}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {{name: rounds, namespace: team, labels: {{kueue.x-k8s.io/queue-name: lq}}, annotations: {{x/execution-duration: 4s}}}}
+spec: {{parallelism: 2, completions: 5, template: {{spec: {{restartPolicy: Never, containers: [
+  {{name: c, image: i, resources: {{requests: {{cpu: 1, memory: 1Gi}}}}}}]}}}}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {{name: plain, namespace: team, annotations: {{x/execution-duration: 3s}}}}
+spec: {{parallelism: 2, completions: 4, template: {{spec: {{restartPolicy: Never, containers: [
+  {{name: c, image: i, resources: {{requests: {{cpu: 1, memory: 1Gi}}}}}}]}}}}}}
+"""
+
+
+@pytest.fixture
+def queued(tmp_path: Path) -> Path:
+    """A scenario with what only queues know, again and again."""
+    (tmp_path / "jobs.yaml").write_text(QUEUED)
+    (tmp_path / "objects.yaml").write_text((DATA / "objects.yaml").read_text())
+    file = tmp_path / "scenario.yaml"
+    file.write_text(
+        "cluster: {nodes: [{name: n, count: 2, offers: {cpu: 4, memory: 64Gi, nvidia.com/gpu: 4}}]}\n"
+        "queues: [objects.yaml]\n"
+        "arrivals: [{at: 1s, every: 3s, times: 4, manifests: [jobs.yaml], runs: 5s, checkpoint: 2s}]\n"
+        "maintenance: [{nodes: [n-0], at: 9s, for: 4s}]\n"
+    )
+    return file
+
+
+def test_workloads_alone_and_jobs_that_run_in_rounds_are_played_as_at_engine_speed(queued: Path) -> None:
+    heard = both(load_scenario(queued).load(0))
+    done = [h[2] for h in heard.happenings if h[1] == "finished"]
+    names = [f"team/{name}{number}" for name in ("alone", "rounds", "plain") for number in ("", "-2", "-3", "-4")]
+    assert sorted(done) == sorted(names)
+    assert [h for h in heard.happenings if h[1] == "lost"]
+
+
+def queued_pod(name: str, *, cpus: int = 1, group: str = "", of: int = 0, priority: str = "") -> str:
+    """A pod in a queue, alone or as one of a group."""
+    labels = {"kueue.x-k8s.io/queue-name": "lq"} | ({"kueue.x-k8s.io/pod-group-name": group} if group else {})
+    said = {"kueue.x-k8s.io/pod-group-total-count": str(of)} if group else {}
+    resources = {"requests": {"cpu": cpus, "memory": "1Gi"}, "limits": {"nvidia.com/gpu": 1}}
+    spec = {"containers": [{"name": "c", "image": "i", "resources": resources}]} | (
+        {"priorityClassName": priority} if priority else {}
+    )
+    meta = {"name": name, "namespace": "team", "labels": labels, "annotations": said}
+    return json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
+
+
+def test_pods_of_queues_are_played_as_at_engine_speed(tmp_path: Path) -> None:
+    objects = (
+        (DATA / "objects.yaml")
+        .read_text()
+        .replace(
+            "  namespaceSelector: {}", "  namespaceSelector: {}\n  preemption: {withinClusterQueue: LowerPriority}"
+        )
+    )
+    (tmp_path / "objects.yaml").write_text(objects)
+    group = [queued_pod(f"w{n}", cpus=1 + n % 2, group="whole", of=3) for n in range(3)]
+    file = tmp_path / "scenario.yaml"
+    file.write_text(
+        "cluster: {nodes: [{name: n, count: 2, offers: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 4}}]}\n"
+        "queues: [objects.yaml]\n"
+        "arrivals:\n"
+        f"- {{at: 1s, every: 7s, times: 3, manifests: [{queued_pod('a')}, {queued_pod('b')}], runs: 8s, checkpoint: 2s}}\n"
+        f"- {{at: 2s, every: 9s, times: 3, manifests: [{', '.join(group)}], runs: 10s}}\n"
+        f"- {{at: 5s, every: 8s, times: 2, manifests: [{queued_pod('high', priority='high')}], runs: 6s}}\n"
+        f"- {{at: 6s, manifests: [{queued_pod('gives-up')}], runs: 6s, deleteAfter: 3s}}\n"
+        "maintenance: [{nodes: [n-0], at: 15s, for: 4s}, {nodes: [n-1], at: 30s, for: 1s}]\n"
+    )
+    heard = both(load_scenario(file).load(0))
+    assert {h[2] for h in heard.happenings if h[1] == "preempted"}
+    assert {h[2] for h in heard.happenings if h[1] == "lost"}
+    assert len([h for h in heard.happenings if h[1] == "finished"]) == 11
+    assert heard.waiting == []
 
 
 def test_a_budget_of_virtual_time_ends_a_run() -> None:

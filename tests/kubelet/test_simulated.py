@@ -85,6 +85,14 @@ def test_a_deleted_pod_is_gone_at_once(phase: str) -> None:
     assert (write.uid, write.grace_seconds) == ("u", 0)
 
 
+def test_a_deleted_pod_that_somebody_keeps_has_failed_so_that_he_lets_it_go() -> None:
+    going = {"deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["example.com/counted"]}
+    failed, deleted = SimulatedPods().reconcile(view(node(), pod("Running", meta=going)), "ns/p", NOW).writes
+    assert status(Outcome((failed,)))["phase"] == "Failed"
+    assert isinstance(deleted, Delete)
+    assert len(SimulatedPods().reconcile(view(node(), pod("Failed", meta=going)), "ns/p", NOW).writes) == 1
+
+
 @pytest.mark.parametrize("there", [(), (node(ready="False"),), (node(ready="Unknown"),)])
 def test_a_pod_whose_node_is_lost_fails_by_no_fault_of_its_own_and_is_gone(there: tuple[Node, ...]) -> None:
     mark, deletion = SimulatedPods().reconcile(view(*there, pod("Running")), "ns/p", NOW).writes

@@ -75,6 +75,9 @@ def test_what_is_no_document_is_told(tmp_path: Path, text: str, said: str) -> No
         ("tiers[0].plugins[7].name", 3),
         ("tiers[0].plugins", 3),
         ("missing", 1),
+        ("metrics.tls.insecureSkipVerify", 8),
+        ("metrics.tls.other", 7),
+        ("metrics.with.dots.too[1]", 10),
     ],
 )
 def test_the_line_of_a_field_is_its_own_or_the_nearest_above(path: str, line: int) -> None:
@@ -84,6 +87,10 @@ tiers:
   - name: gang
   - name: mine
     enableFoo: true
+metrics:
+  tls.insecureSkipVerify: "true"
+  with.dots.too: [1,
+    2]
 """
     assert line_of(text, path) == line
 

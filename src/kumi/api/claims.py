@@ -1,4 +1,5 @@
-"""Volumes that outlive pods: PersistentVolume and PersistentVolumeClaim (core group, v1), StorageClass (storage.k8s.io/v1)."""
+"""Volumes that outlive pods: PersistentVolume and PersistentVolumeClaim (core group, v1), StorageClass and
+CSINode (storage.k8s.io/v1)."""
 
 from __future__ import annotations
 
@@ -89,6 +90,32 @@ class StorageClass(Object):
     reclaim_policy: str = "Delete"
     volume_binding_mode: str = "Immediate"
     allow_volume_expansion: bool | None = None
+    allowed_topologies: list[dict[str, Any]] = []
+
+
+class VolumeNodeResources(View):
+    """What a driver may attach to a node."""
+
+    count: int | None = None
+
+
+class CSINodeDriver(View):
+    """A driver on a node."""
+
+    name: str = ""
+    allocatable: VolumeNodeResources | None = None
+
+
+class CSINodeSpec(View):
+    """Those that are installed there."""
+
+    drivers: list[CSINodeDriver] = []
+
+
+class CSINode(Object):
+    """storage.k8s.io/v1 CSINode: the CSI drivers of the node of that name."""
+
+    spec: CSINodeSpec = field(default_factory=CSINodeSpec)
 
 
 SCHEME.register(
@@ -135,5 +162,18 @@ SCHEME.register(
         default=defaults.default_storage_class,
         validate=rules.validate_storage_class,
         schema="io.k8s.api.storage.v1.StorageClass",
+    )
+)
+SCHEME.register(
+    Kind(
+        "storage.k8s.io",
+        "v1",
+        "CSINode",
+        "csinodes",
+        CSINode,
+        namespaced=False,
+        columns=columns.CSI_NODE,
+        validate=rules.validate_csi_node,
+        schema="io.k8s.api.storage.v1.CSINode",
     )
 )

@@ -25,10 +25,12 @@ from kumi.apiserver.request_metrics import RequestMetrics
 from kumi.apiserver.routes import pending
 from kumi.apiserver.routes.reviews import Reviews
 from kumi.apiserver.routes.streams import Streams
+from kumi.apiserver.routes.usage import Usages
 from kumi.apiserver.routes.verbs import Verbs, warn_of_deprecation
 from kumi.apiserver.routes.writes import Writes
 from kumi.registry.registry import Registry
 from kumi.runtime.streams import ExecSource, LogSource
+from kumi.runtime.usage import UsageSource
 from kumi.runtime.visibility import PendingSource
 
 
@@ -44,9 +46,11 @@ def make_app(  # noqa: PLR0913  what a server is made of
     checks: Mapping[str, health.Check] | None = None,
     measures: Sequence[metrics.Source] = (),
     lines: PendingSource | None = None,
+    usage: UsageSource | None = None,
 ) -> web.Application:
     """See the module. `logs` is asked for the logs of pods, `execs` for commands in them; `clock_ms`
-    gives ages in tables and `sinceSeconds`; `key` signs the tokens of service accounts; `lines` is asked who waits."""
+    gives ages in tables and `sinceSeconds`; `key` signs the tokens of service accounts; `lines` is asked who waits,
+    `usage` what nodes and pods use."""
     requests = RequestMetrics(scheme)
     middlewares: list[Middleware] = [requests.middleware(), errors]
     if authenticators:
@@ -65,7 +69,8 @@ def make_app(  # noqa: PLR0913  what a server is made of
     app.on_cleanup.append(finish_writes)
     sources = [each for each in authenticators if isinstance(each, TokenSource)]
     reviews = Reviews(registry, sources, clock_ms)
-    verbs = Verbs(registry, scheme, streams, writes, logs, clock_ms, reviews=reviews, execs=execs)
+    usages = Usages(registry, scheme, usage)
+    verbs = Verbs(registry, scheme, streams, writes, logs, clock_ms, reviews=reviews, usages=usages, execs=execs)
     # Routes are tried in their order, and nearly all requests are for these.
     app.router.add_route("*", "/api/{version}/{rest:.+}", verbs.handle)
     app.router.add_route("*", "/apis/{group}/{version}/{rest:.+}", verbs.handle)

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 
 from aiohttp import web
 
+from kumi.api.metrics import METRICS
 from kumi.api.reviews import REVIEWS
 from kumi.api.scheme import Kind, Scheme
 from kumi.api.visibility import PENDING, QUEUES, SUMMARY
@@ -57,6 +58,7 @@ def kinds(scheme: Scheme) -> Iterator[Kind]:
     yield from scheme
     yield from REVIEWS
     yield from QUEUES
+    yield from METRICS
 
 
 def groups(scheme: Scheme) -> list[str]:

@@ -270,6 +270,8 @@ def _node_sentence(reason: Reason) -> str:
             "ports": "have a port in use that it asks for" if many else "has a port in use that it asks for",
             "pod affinity": f"{'are' if many else 'is'} too near to, or too far from, other pods",
             "spread": "would make it unevenly spread",
+            "zone": "are not in the zone of its volume" if many else "is not in the zone of its volume",
+            "volume limit": "take no more volumes of its driver" if many else "takes no more volumes of its driver",
             "volume": "do not reach its volume" if many else "does not reach its volume",
             "volume in use": f"{'are' if many else 'is'} not the one on which its ReadWriteOnce volume is used",
         }.get(reason.detail, f"said no ({reason.detail})")

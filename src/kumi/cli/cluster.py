@@ -26,8 +26,10 @@ from aiohttp.web import Application
 
 from kumi.api.core import Node
 from kumi.api.errors import KumiError
+from kumi.api.metrics import node_metrics
 from kumi.api.quantity import QuantityError, parse
 from kumi.api.scheme import SCHEME, load
+from kumi.api.wire import JsonObject
 from kumi.apiserver.app import make_app
 from kumi.apiserver.identity import Identity
 from kumi.apiserver.pki import authority_pem
@@ -35,6 +37,7 @@ from kumi.apiserver.server import Server
 from kumi.apiserver.webhooks import HttpCaller
 from kumi.cli.access import authenticators, in_cluster, names_of, publish_authority
 from kumi.cli.instance import forget_instance, write_instance
+from kumi.cli.loads import in_process
 from kumi.cli.loops import ALL, BARE, NONE, Choice, Loops
 from kumi.cli.policy_file import PolicyFile
 from kumi.cli.storage import provide_class
@@ -46,6 +49,7 @@ from kumi.kubelet.gpus import Card, Health, find, load_nvml, shares_of
 from kumi.kubelet.log_files import LINE_BYTES, Limits
 from kumi.kubelet.logs import ProcessLogs
 from kumi.kubelet.machine import Machine
+from kumi.kubelet.meter import Meter
 from kumi.kubelet.node import ProcessNode
 from kumi.kubelet.sandbox import Extra, plan_of
 from kumi.kubelet.settings import MachineSettings, NodeSettings
@@ -60,6 +64,7 @@ from kumi.registry.registry import Registry
 from kumi.registry.uids import Uids
 from kumi.runtime.client import Client
 from kumi.runtime.clock import RealClock
+from kumi.runtime.polling import Source
 from kumi.store.base import StoreFailed
 from kumi.store.sqlite import SqliteStore
 
@@ -114,6 +119,17 @@ class Settings:
         if not self.controllers:
             return NONE
         return BARE if self.bare else lambda: ALL(policy.profile)
+
+    def sources(self, policy: PolicyFile, meter: Meter) -> Sequence[Source]:
+        """What the loops of this process are told of that can't be watched. `meter` measures the nodes."""
+        if self.bare or not self.controllers:
+            return ()
+
+        async def measures() -> Sequence[JsonObject]:
+            found = ((name, meter.node(name)) for name in self.names())
+            return [node_metrics(name, {}, measured) for name, measured in found if measured is not None]
+
+        return in_process(policy.profile, measures)
 
     def machine(self, api: Mapping[str, str]) -> MachineSettings:
         """Of the machine. KumiError: the sandbox that is asked for can't be had."""
@@ -192,7 +208,14 @@ async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[N
         logs, commands = ProcessLogs(settings.data_dir, clock), ProcessCommands()
         proofs = authenticators(identity, registry, clock.now_ms, settings.token_file)
         policy = PolicyFile(settings.policy)
-        loops = Loops(client, settings.loops(policy), settings.data_dir / "replays", policy.changed)
+        meter = Meter(clock)
+        loops = Loops(
+            client,
+            settings.loops(policy),
+            settings.data_dir / "replays",
+            policy.changed,
+            lambda: settings.sources(policy, meter),
+        )
         app = make_app(
             registry,
             scheme,
@@ -203,13 +226,14 @@ async def running(settings: Settings) -> AsyncIterator[tuple[str, asyncio.Task[N
             checks=loops.checks(),
             measures=(store.measures, loops.measures),
             lines=loops,
+            usage=meter,
             key=identity.signer,
         )
         server = await _listen(app, identity, settings)
         stack.push_async_callback(server.stop)
         running_loops = asyncio.create_task(_run_loops(loops, store, settings))
         stack.push_async_callback(_end, running_loops)
-        commands.serve(await _run_nodes(client, settings, server.url, stack))
+        commands.serve(await _run_nodes(client, settings, server.url, meter, stack))
         identity.write_kubeconfig(settings.data_dir / "kubeconfig", server.url)
         write_instance(settings.data_dir, server.url)
         (settings.data_dir / "port").write_text(str(server.port))
@@ -268,16 +292,18 @@ def _which(file: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-async def _run_nodes(client: Client, settings: Settings, url: str, stack: contextlib.AsyncExitStack) -> Machine:
+async def _run_nodes(
+    client: Client, settings: Settings, url: str, meter: Meter, stack: contextlib.AsyncExitStack
+) -> Machine:
     """Starts the nodes of the machine that comes back, and removes those of last time that are no more.
-    `url`: where their pods find the API."""
+    `url`: where their pods find the API; `meter`: who measures them."""
     await _remove_old_nodes(client, set(settings.names()))
     names, cards = settings.names(), list[Card]()
     data = settings.machine(in_cluster(url))
     if settings.gpus is None and names:
         cards, health = _real_gpus()
         data = replace(data, gpu_health=health.look)
-    machine = Machine(client, data, RealClock())
+    machine = Machine(client, data, RealClock(), meter)
     shares = zip(names, shares_of(cards, len(names)), strict=True)
     nodes = [ProcessNode(name, settings.node(share), machine) for name, share in shares]
     await machine.start()

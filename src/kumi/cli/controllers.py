@@ -14,7 +14,6 @@ import socket
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,8 @@ from kumi.cli.policy_file import PolicyFile, policy_option
 
 if TYPE_CHECKING:
     from kumi.cli.loops import Loops
-    from kumi.runtime.client import Client
+    from kumi.kube.client import HttpClient
+    from kumi.runtime.polling import Source
 
 NAMESPACE, LEASE = "kube-system", "kumi-controllers"
 
@@ -58,17 +58,24 @@ def command(
     alone, on a cluster that has Kubernetes' own."""
     import uvloop
 
+    from kumi.cli.loads import over_http
     from kumi.cli.log import set_up
     from kumi.cli.loops import ALL, BARE, OWN, Loops
 
     set_up(verbose)
     file = PolicyFile(policy)
     choices = {"all": lambda: ALL(file.profile), "bare": BARE, "own": lambda: OWN(file.profile)}
-    make = partial(Loops, choice=choices[which], replays=replays, changed=file.changed)
+
+    def make(client: HttpClient) -> Loops:
+        def sources() -> Sequence[Source]:
+            return () if which == "bare" else over_http(file.profile, client)
+
+        return Loops(client, choices[which], replays, file.changed, sources)
+
     uvloop.run(_run(kubeconfig, make, metrics_listen))
 
 
-async def _run(kubeconfig: str, make: Callable[[Client], Loops], metrics_listen: str) -> None:
+async def _run(kubeconfig: str, make: Callable[[HttpClient], Loops], metrics_listen: str) -> None:
     from kumi.api.coordination import Lease
     from kumi.api.scheme import SCHEME, load
     from kumi.kube.client import HttpClient

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kumi.api.errors import KumiError
+from kumi.evaluator import LARGEST_SEED, SEEDS_AT_MOST
 
 if TYPE_CHECKING:
     from kumi.evaluator.experiments import Experiment
@@ -48,11 +49,6 @@ class Span(click.ParamType[int]):
         if not days.isdecimal() or ms is None or not int(days) * DAY_MS + ms:
             self.fail(f"{value} is no length of time: write it like 90s, 1h30m or 30d", param, ctx)
         return int(days) * DAY_MS + ms
-
-
-SEEDS_AT_MOST = 100_000
-LARGEST_SEED = 2**63 - 1
-"""what a column of jobs.parquet has room for"""
 
 
 class Seeds(click.ParamType[tuple[int, ...]]):
@@ -183,7 +179,11 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--max-virtual", type=Span(), help="Play so much virtual time at most (30d)."),
     click.option("--max-real", type=Span(), help="Play each run for so long at most (10m)."),
     click.option(
-        "--jobs-in-parallel", "-j", "workers", type=click.IntRange(1), help="Runs at once (default: one a core)."
+        "--jobs-in-parallel",
+        "-j",
+        "workers",
+        type=click.IntRange(1),
+        help="Runs at once (default: one a core, of the whole cluster where --backend names one).",
     ),
     click.option(
         "--backend",
@@ -225,7 +225,8 @@ class Asked:
 
     experiment: Experiment
     out: Path | None
-    workers: int
+    workers: int | None
+    """runs at once; None: as many as there is room for"""
     backend: str
     report: bool
     metrics: bool
@@ -267,7 +268,7 @@ def asked(said: Mapping[str, Any]) -> Asked:
     return Asked(
         experiment,
         out,
-        workers=said["workers"] or os.cpu_count() or 1,
+        workers=said["workers"] or (os.cpu_count() if said["backend"] == LOCAL else None),
         backend=said["backend"],
         report=said["report"],
         metrics=said["metrics"],

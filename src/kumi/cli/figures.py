@@ -4,6 +4,8 @@ Width      80 columns: so many policies beside each other as have room, then ano
 Seeds      runs with several seeds are shown as their mean and half the width of its 95 % interval.
 Units      times as d, h, min or s, one unit a value; percents of capacity; counts.
 Partial    a policy with a run that was over before its end has a star, and the reason stands below.
+Never      of jobs that were still waiting for their first start when a run was over, the most frequent reasons stand below,
+           each once, with the policies that have it.
 """
 
 from __future__ import annotations
@@ -16,13 +18,14 @@ from typing import Any, TypeAlias
 import click
 
 from kumi.evaluator.compare import Compared, Comparison, Verdict, expanded, value_of
-from kumi.evaluator.explain import lines
 from kumi.evaluator.play import Played
 from kumi.evaluator.student import Interval, interval
 
 WIDTH = 80
 HANGING = 27
 """where what happened to a job begins, behind the time and the word"""
+REASONS = 3
+"""why jobs never started, so many at most"""
 GAP = 3
 """between two columns"""
 Column: TypeAlias = tuple[str, ...]
@@ -73,6 +76,24 @@ def show(played: Sequence[Played]) -> None:
     for (label, why), seeds in cut.items():
         said = f"seed {seeds[0]}, is" if len(seeds) == 1 else f"seeds {', '.join(map(str, seeds))}, are"
         click.echo(fill(f"* {label}, {said} partial: {why}", WIDTH))
+    _tell_who_waits(played)
+
+
+def _tell_who_waits(played: Sequence[Played]) -> None:
+    """Why jobs never started."""
+    found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
+    for one in played:
+        jobs = one.facts.jobs
+        for row, why in sorted(one.facts.why.items()):
+            if not jobs.started[row] and not one.stopped:
+                labels, keys = found.setdefault(why, ({}, {}))
+                labels[one.label] = keys[jobs.key(row)] = None
+    frequent = sorted(found.items(), key=lambda item: (-len(item[1][1]), item[0]))
+    for why, (labels, keys) in frequent[:REASONS]:
+        first, more = next(iter(keys)), f" and {len(keys) - 1:,} more" if len(keys) > 1 else ""
+        click.echo(fill(f"never started with {', '.join(labels)}: {first}{more}: {why}", WIDTH))
+    if len(frequent) > REASONS:
+        click.echo(f"{len(frequent) - REASONS:,} more reasons: the column `why` of jobs.parquet has them all")
 
 
 def side_by_side(first: Column, columns: Sequence[Column]) -> Iterator[list[Column]]:
@@ -191,6 +212,8 @@ def _size(lead: Interval) -> Interval:
 
 def show_explained(played: Sequence[Played], job: str) -> None:
     """The life of the job in each run."""
+    from kumi.evaluator.explain import lines
+
     width = max(WIDTH, get_terminal_size().columns)
     for one in played:
         click.echo(f"\n{job} with {one.label}, seed {one.seed}")

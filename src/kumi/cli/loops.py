@@ -20,7 +20,9 @@ from typing import TypeAlias
 
 from kumi.api.core import Event
 from kumi.api.measures import Family, Measured
+from kumi.api.meta import Object
 from kumi.api.scheme import SCHEME
+from kumi.bridge.into import POLLED
 from kumi.controllers import (
     MakeDeciders,
     all_controllers,
@@ -39,6 +41,7 @@ from kumi.runtime.clock import RealClock
 from kumi.runtime.events import EventSink
 from kumi.runtime.informer import Informers
 from kumi.runtime.manager import Manager, Surroundings
+from kumi.runtime.polling import Polling, Source
 from kumi.runtime.pump import Pump
 from kumi.runtime.reconcile import Controller
 from kumi.runtime.replay import ReplayFiles
@@ -50,12 +53,12 @@ Choice: TypeAlias = Callable[[], tuple[Sequence[Controller], Sequence[MakeDecide
 
 def ALL(profile: Profile | None = None) -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802  one of four choices
     """See the module. `profile`: what decides, and how (kumi.engine.policy)."""
-    return all_controllers(Settings(init_command=INIT_COMMAND), profile), all_deciders(profile)
+    return all_controllers(Settings(init_command=INIT_COMMAND), profile), all_deciders(profile, polled(profile))
 
 
 def OWN(profile: Profile | None = None) -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802
     """See the module."""
-    return own_controllers(Settings(), profile), own_deciders(profile)
+    return own_controllers(Settings(), profile), own_deciders(profile, polled=polled(profile))
 
 
 def BARE() -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802
@@ -68,26 +71,45 @@ def NONE() -> tuple[Sequence[Controller], Sequence[MakeDeciders]]:  # noqa: N802
     return (), ()
 
 
+def polled(profile: Profile | None) -> tuple[type[Object], ...]:
+    """What the scheduler is told of besides what is watched."""
+    return POLLED if profile is not None and profile.measuring is not None else ()
+
+
 class Loops:
     """Informers, controllers, deciders and events of one process. `replays`: where replay files go. `changed`: ends when the
-    choice is another one than before."""
+    choice is another one than before. `sources`: new ones for one run, of what can't be watched."""
 
     def __init__(
-        self, client: Client, choice: Choice, replays: Path, changed: Callable[[], Awaitable[None]] | None = None
+        self,
+        client: Client,
+        choice: Choice,
+        replays: Path,
+        changed: Callable[[], Awaitable[None]] | None = None,
+        sources: Callable[[], Sequence[Source]] = tuple,
     ) -> None:
         self._client, self._choice, self._replays, self._changed = client, choice, replays, changed
+        self._sources = sources
         self._make()
 
     def _make(self) -> None:
         clock, client = RealClock(), self._client
         self._informers = Informers(client, clock, payloads=frozenset((AUTHORITY,)))
         self._events = EventSink(client, clock, SCHEME.of(Event))
+        self._pollings = [self._polling(source) for source in self._sources()]
         around = Surroundings(client, self._informers, clock, self._events, ReplayFiles(self._replays))
         controllers, deciders = self._choice()
         self._manager = Manager(around)
         for controller in controllers:
             self._manager.add(controller)
         self._pumps = [Pump(make, around) for make in deciders]
+
+    def _polling(self, source: Source) -> Polling:
+        informers = self._informers
+        seen = [informers.declare(type_) for type_ in source.looks_at]
+        made = Polling(self._client, source, informers.cache, RealClock(), seen)
+        informers.bring(source.objects, lambda: made)
+        return made
 
     def checks(self) -> dict[str, Callable[[], bool]]:
         """For /readyz: whether each group of deciders can be counted on, by the first one's name (`scheduler`)."""
@@ -98,7 +120,7 @@ class Loops:
 
     def measures(self) -> Iterator[Family]:
         """See kumi.api.measures.Measured."""
-        parts: list[Measured] = [self._manager, self._events, *self._pumps]
+        parts: list[Measured] = [self._manager, self._events, *self._pumps, *self._pollings]
         for part in parts:
             yield from part.measures()
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kumi.evaluator.explain import span
+from kumi.evaluator.span import span
 from kumi.evaluator.watch import Progress, Slips
 
 if TYPE_CHECKING:

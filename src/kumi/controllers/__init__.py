@@ -43,6 +43,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from kumi.api.meta import Object
 from kumi.api.scheme import load
 from kumi.bridge.into.pod import OWN_NAMES, SCHEDULERS
 from kumi.controllers.aggregated_roles import AggregatedRoles
@@ -144,18 +145,22 @@ def workload_controllers() -> list[WorkloadController[Any]]:
     return [WorkloadController(queued, parents) for queued in QUEUED]
 
 
-def all_deciders(profile: Profile | None = None) -> list[MakeDeciders]:
-    """Every group of deciders, the one that people wait for first."""
-    return [*own_deciders(profile, SCHEDULERS), *kubernetes_deciders()]
+def all_deciders(profile: Profile | None = None, polled: tuple[type[Object], ...] = ()) -> list[MakeDeciders]:
+    """Every group of deciders, the one that people wait for first. `polled`: see Scheduler."""
+    return [*own_deciders(profile, SCHEDULERS, polled), *kubernetes_deciders()]
 
 
-def own_deciders(profile: Profile | None = None, schedulers: tuple[str, ...] = OWN_NAMES) -> list[MakeDeciders]:
-    """Those that run on any cluster. `schedulers`: the pods' scheduler names that mean Kumi."""
-    return [lambda: _scheduling(profile, schedulers), lambda: (QueueStatus(profile),)]
+def own_deciders(
+    profile: Profile | None = None, schedulers: tuple[str, ...] = OWN_NAMES, polled: tuple[type[Object], ...] = ()
+) -> list[MakeDeciders]:
+    """Those that run on any cluster. `schedulers`: the pods' scheduler names that mean Kumi; `polled`: see Scheduler."""
+    return [lambda: _scheduling(profile, schedulers, polled), lambda: (QueueStatus(profile),)]
 
 
-def _scheduling(profile: Profile | None, schedulers: tuple[str, ...]) -> Sequence[Decider]:
-    scheduler = Scheduler(profile, schedulers)
+def _scheduling(
+    profile: Profile | None, schedulers: tuple[str, ...], polled: tuple[type[Object], ...]
+) -> Sequence[Decider]:
+    scheduler = Scheduler(profile, schedulers, polled)
     deciders: list[Decider] = [scheduler, GangQueues(scheduler.state)]
     if profile is not None and profile.settings.by_usage is not None:
         deciders.append(PastUsageStatus(scheduler.state))

@@ -8,8 +8,11 @@ The rule   a pod without a group, and without a Workload, joins the group of its
              priority        the pod's class
              annotations and labels that start with volcano.sh/ are taken over, the pod's before the maker's
            a ReplicaSet or a StatefulSet that wants no pods has no group
+           a maker's group goes on saying what its maker and the youngest of its pods say: minMember, minResources and priority;
+             the queue, annotations and labels where they say some; what others added to it stays
 Why        placement knows gangs only; a pod of its own is one of one.
-Keys       `namespace/name` of a pod; `set/Kind/namespace/name` of a maker.
+Keys       `namespace/name` of a pod; `maker/Kind/namespace/name` of a maker.
+Cost       O(pods of the maker) where what it says changes.
 Source     Volcano: pod group controller.
 Not here   pod groups of training jobs: kumi.jobs.gang.
 """
@@ -17,6 +20,9 @@ Not here   pod groups of training jobs: kumi.jobs.gang.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+import msgspec
 
 from kumi.api import batch, core, quantity, volcano
 from kumi.api.apps import DaemonSet, ReplicaSet, StatefulSet
@@ -39,7 +45,6 @@ MAKERS: dict[str, type[Object]] = {
     "DaemonSet": DaemonSet,
     "Job": batch.Job,
 }
-SETS: dict[str, type[ReplicaSet | StatefulSet]] = {"ReplicaSet": ReplicaSet, "StatefulSet": StatefulSet}
 
 
 class GangsOfPods:
@@ -52,53 +57,88 @@ class GangsOfPods:
         """See Controller."""
         return Watches(
             {
-                DaemonSet: no_keys,
-                batch.Job: no_keys,
                 volcano.PodGroup: no_keys,
-                ReplicaSet: _set_keys("ReplicaSet"),
-                StatefulSet: _set_keys("StatefulSet"),
+                **{type_: _maker_keys(kind) for kind, type_ in MAKERS.items()},
                 core.Pod: _pod_keys,
-            }
+            },
+            matters=dict.fromkeys(MAKERS.values(), _says_otherwise),
         )
 
     def reconcile(self, view: View, key: str, now_ms: int) -> Outcome:
         """See the module."""
         parts = key.split("/")
-        if parts[0] == "set" and len(parts) == 4:
-            return _of_set(view, SETS[parts[1]], parts[2], parts[3])
+        if parts[0] == "maker" and len(parts) == 4:
+            return _of_maker(view, parts[1], parts[2], parts[3])
         pod = view.get(core.Pod, parts[0], parts[1])
         if pod is None or not lacks_group(pod) or pod.metadata.deletion_timestamp is not None:
             return NOTHING
-        name = _name_of(pod)
-        writes: list[Write] = []
-        if view.get(volcano.PodGroup, pod.metadata.namespace, name) is None:
-            writes.append(Create(_group(view, pod, name)))
-        meta = pod.metadata
+        wanted = _group(view, pod, _name_of(pod))
+        meta, name = pod.metadata, wanted["metadata"]["name"]
+        known = view.get(volcano.PodGroup, meta.namespace, name)
         body: JsonObject = {"metadata": {"uid": meta.uid, "annotations": {volcano.GROUP_NAME_ANNOTATION: name}}}
-        writes.append(Patch(SCHEME.of(core.Pod), meta.namespace, meta.name, body))
-        return Outcome(tuple(writes))
+        first = [Create(wanted)] if known is None else _mended(known, wanted)
+        return Outcome((*first, Patch(SCHEME.of(core.Pod), meta.namespace, meta.name, body)))
 
 
 def _pod_keys(obj: Object) -> tuple[str, ...]:
     return (obj.key,) if isinstance(obj, core.Pod) and lacks_group(obj) else ()
 
 
-def _set_keys(kind: str) -> Callable[[Object], tuple[str, ...]]:
+def _maker_keys(kind: str) -> Callable[[Object], tuple[str, ...]]:
     def keys(obj: Object) -> tuple[str, ...]:
-        return (f"set/{kind}/{obj.key}",)
+        return (f"maker/{kind}/{obj.key}",)
 
     return keys
 
 
-def _of_set(view: View, type_: type[ReplicaSet | StatefulSet], namespace: str, name: str) -> Outcome:
-    found = view.get(type_, namespace, name)
-    if found is None or found.spec.replicas != 0:
+def _says_otherwise(old: Object, new: Object) -> bool:
+    """Of a maker, whose status is written with every pod."""
+    return old.metadata.annotations != new.metadata.annotations or _wants_none(old) != _wants_none(new)
+
+
+def _wants_none(maker: Object) -> bool:
+    return isinstance(maker, ReplicaSet | StatefulSet) and maker.spec.replicas == 0
+
+
+def _of_maker(view: View, kind: str, namespace: str, name: str) -> Outcome:
+    maker = view.get(MAKERS[kind], namespace, name)
+    group = view.get(volcano.PodGroup, namespace, f"{PREFIX}{maker.metadata.uid}") if maker is not None else None
+    if maker is None or group is None or group.metadata.deletion_timestamp is not None:
         return NOTHING
-    group = view.get(volcano.PodGroup, namespace, f"{PREFIX}{found.metadata.uid}")
-    if group is None or group.metadata.deletion_timestamp is not None:
+    if _wants_none(maker):
+        return Outcome((Delete(SCHEME.of(volcano.PodGroup), namespace, group.metadata.name, group.metadata.uid),))
+    pods = [pod for pod in view.owned(core.Pod, maker.metadata.uid) if _is_of(pod, group)]
+    if not pods:
         return NOTHING
-    kind = SCHEME.of(volcano.PodGroup)
-    return Outcome((Delete(kind, namespace, group.metadata.name, group.metadata.uid),))
+    youngest = max(pods, key=lambda pod: (pod.metadata.creation_timestamp, pod.key))
+    return Outcome(tuple(_mended(group, _group(view, youngest, group.metadata.name))))
+
+
+def _is_of(pod: core.Pod, group: volcano.PodGroup) -> bool:
+    meta = pod.metadata
+    return meta.annotations.get(volcano.GROUP_NAME_ANNOTATION) == group.metadata.name and not meta.deletion_timestamp
+
+
+def _mended(group: volcano.PodGroup, wanted: JsonObject) -> list[Write]:
+    """What makes the group say what it would say were it made now."""
+    meta, spec = group.metadata, wanted["spec"]
+    said: dict[str, Any] = {"metadata": {}, "spec": {}}
+    for field, known in (("annotations", meta.annotations), ("labels", meta.labels)):
+        other = {key: value for key, value in wanted["metadata"].get(field, {}).items() if known.get(key) != value}
+        if other:
+            said["metadata"][field] = other
+    known_spec: JsonObject = msgspec.to_builtins(group.spec)
+    resources = known_spec.get("minResources") or {}
+    if resources != spec["minResources"]:
+        said["spec"]["minResources"] = {**dict.fromkeys(resources), **spec["minResources"]}
+    said["spec"] |= {f: spec[f] for f in ("minMember", "queue") if f in spec and known_spec.get(f) != spec[f]}
+    priority = spec.get("priorityClassName")
+    if (known_spec.get("priorityClassName") or None) != priority:
+        said["spec"]["priorityClassName"] = priority
+    if not any(said.values()):
+        return []
+    said["metadata"]["uid"] = meta.uid
+    return [Patch(SCHEME.of(volcano.PodGroup), meta.namespace, meta.name, said)]
 
 
 def _name_of(pod: core.Pod) -> str:

@@ -7,7 +7,8 @@ Owners    one for each decision, in this order:
            a pod of a Workload is no task of its pod group: that one asks no queue, and is nobody's victim there.
 
 The rule   apply     an object becomes a delta (kumi.bridge.into); one that can't be read is not there. A LimitRange or a
-                     RuntimeClass says how workloads are read: those that it concerns are read again
+                     RuntimeClass says how workloads are read, a service or a ReplicaSet how pods are: those that it concerns
+                     are read again
            decide    admission's cycle, then placement, at one `now`; each decision is a step (kumi.bridge.out)
            settle    the state keeps what was acknowledged and undoes what was refused
 Unwritten  what is no news to anybody waits for its turn (unwritten.py); for the state it is settled.
@@ -22,7 +23,8 @@ from kumi.api import core, kueue, volcano
 from kumi.api.errors import KumiError
 from kumi.api.measures import Family
 from kumi.api.meta import Object
-from kumi.bridge.into import AROUND, TYPES, Deltas, removal, volumeclaim
+from kumi.bridge.into import AROUND, TYPES, Deltas, companions, removal, volumeclaim
+from kumi.bridge.into.companions import Companions, anybody, on_their_own
 from kumi.bridge.into.pod import SCHEDULERS
 from kumi.bridge.messages import record_to_json
 from kumi.bridge.out import step
@@ -43,17 +45,26 @@ LATER = "later"
 
 
 class Scheduler:
-    """See the module and kumi.runtime.decider.Decider. `schedulers`: the pods' scheduler names that mean Kumi."""
+    """See the module and kumi.runtime.decider.Decider. `schedulers`: the pods' scheduler names that mean Kumi; `polled`: what
+    it is told of besides what is watched (kumi.bridge.into.POLLED)."""
 
     name = "kumi-scheduler"
 
-    def __init__(self, profile: Profile | None = None, schedulers: tuple[str, ...] = SCHEDULERS) -> None:
-        profile = profile or Profile()
+    def __init__(
+        self,
+        profile: Profile | None = None,
+        schedulers: tuple[str, ...] = SCHEDULERS,
+        polled: tuple[type[Object], ...] = (),
+    ) -> None:
+        profile, self._polled = profile or Profile(), polled
         self._state = State(profile)
-        self._deltas = Deltas(schedulers, profile.settings)
+        self._companions = Companions(anybody if profile.name == "volcano" else on_their_own)
+        self._deltas = Deltas(schedulers, profile.settings, self._companions)
         self._volume_claims = volumeclaim.VolumeClaims()
         self._workloads: dict[str, kueue.Workload] = {}
         self._pods: dict[str, core.Pod] = {}
+        self._unbound: dict[str, dict[str, None]] = {}
+        """namespace -> pods without a node"""
         self._pod_groups: dict[str, volcano.PodGroup] = {}
         self._pending: dict[str, tuple[Decision, int]] = {}
         """token -> the decision, and the least revision that the object has once it is written"""
@@ -86,7 +97,7 @@ class Scheduler:
     @property
     def watches(self) -> tuple[type[Object], ...]:
         """See Decider."""
-        return (*AROUND, *volumeclaim.TYPES, *TYPES)
+        return (*AROUND, *companions.TYPES, *volumeclaim.TYPES, *TYPES, *self._polled)
 
     def apply(self, type_: type[Object], key: str, old: Object | None, new: Object | None) -> None:
         """See Decider."""
@@ -96,6 +107,9 @@ class Scheduler:
         if type_ in volumeclaim.TYPES:
             for delta in self._volume_claims.deltas(old, new):
                 self._state.apply(delta)
+            return
+        if type_ in companions.TYPES:
+            self._accompany(old, new)
             return
         if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
             self._forget(old)
@@ -120,6 +134,17 @@ class Scheduler:
         for key, workload in sorted(self._workloads.items()):
             if not namespace or workload.metadata.namespace == namespace:
                 self.apply(kueue.Workload, key, workload, workload)
+
+    def _accompany(self, old: Object | None, new: Object | None) -> None:
+        """A service or a maker is another: pods that wait, and that it concerns, are read again."""
+        changes = [self._companions.learn(new)] if new is not None else []
+        if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
+            changes.insert(0, self._companions.learn(old, gone=True))
+        for touched in changes:
+            for uid in sorted(self._unbound.get(touched.namespace, ())) if touched is not None else ():
+                pod = self._pods[uid]
+                if touched is not None and touched.concerns(pod):
+                    self.apply(core.Pod, pod.key, pod, pod)
 
     def decide(self, now_ms: int) -> Batch:
         """See Decider."""
@@ -197,14 +222,25 @@ class Scheduler:
     def _remember(self, obj: Object) -> None:
         if isinstance(obj, core.Pod):
             self._pods[obj.metadata.uid] = obj
+            if obj.spec.node_name:
+                self._bound(obj)
+            else:
+                self._unbound.setdefault(obj.metadata.namespace, {})[obj.metadata.uid] = None
         elif isinstance(obj, kueue.Workload):
             self._workloads[obj.key] = obj
         elif isinstance(obj, volcano.PodGroup):
             self._pod_groups[obj.key] = obj
 
+    def _bound(self, pod: core.Pod) -> None:
+        """It looks for no node any more."""
+        waiting = self._unbound.get(pod.metadata.namespace)
+        if waiting is not None and waiting.pop(pod.metadata.uid, self) is None and not waiting:
+            del self._unbound[pod.metadata.namespace]
+
     def _forget(self, obj: Object) -> None:
         if isinstance(obj, core.Pod):
             self._pods.pop(obj.metadata.uid, None)
+            self._bound(obj)
             self._unwritten.drop_pod(obj.metadata.uid)
         elif isinstance(obj, kueue.Workload):
             self._workloads.pop(obj.key, None)

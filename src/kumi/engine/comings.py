@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kumi.engine.decisions import Assumed, Bind
+from kumi.engine.holdings import on_node
 from kumi.engine.model import Pod
-from kumi.engine.placement.nodes import ONE_POD, PODS
 from kumi.engine.pods import charged, waits
 
 if TYPE_CHECKING:
@@ -37,15 +37,20 @@ def remove(state: State, uid: str) -> None:
     pod = state.pods.by_uid.get(uid)
     if pod is None:
         return
-    node = state.pods.node_of.get(uid, "")
+    node, nodes = state.pods.node_of.get(uid, ""), state.nodes
     _charge(state, pod, node, -1)
-    state.nodes.resettle(pod, node, None, "")
-    state.nodes.volume_claims.seat(pod, "")
-    state.nodes.devices.count(pod, None)
+    nodes.resettle(pod, node, None, "")
+    if pod.shape.volume_claims:
+        nodes.volume_claims.seat(pod, "")
+    if nodes.devices.mix is not None:
+        nodes.devices.count(pod, None)
     state.pods.drop(uid)
-    state.tasks.remove_pod(uid)
-    state.nominations.drop(uid)
+    if pod.member.group:
+        state.tasks.remove_pod(uid)
+    if state.nominations.node_of:
+        state.nominations.drop(uid)
     state.journal.drop_all(uid, state.binding, state.refusals, state.newcomers, state.answers.evicting)
+    state.journal.drop(state.tasks.spent, uid)
     state.answers.stir()
     if pod.workload:
         state.journal.put(state.gangs, pod.workload, None)
@@ -54,7 +59,7 @@ def remove(state: State, uid: str) -> None:
 def settle(state: State, decision: Bind, ok: bool) -> None:
     """The write of the bind was acknowledged, or refused."""
     assumed = state.binding.get(decision.pod)
-    if assumed is None or assumed.decision != decision:
+    if assumed is None or (assumed.decision is not decision and assumed.decision != decision):
         return
     if ok:
         state.journal.put(state.binding, decision.pod, Assumed(decision, settled=True))
@@ -88,10 +93,14 @@ def reseat(state: State, pod: Pod) -> None:
     node = "" if pod.finished else pod.node or (bind.node if bind is not None else "")
     pods.put(pod, node)
     nodes.resettle(old, was, pod, node)
-    nodes.volume_claims.seat(pod, node)
-    nodes.devices.count(old, pod)
-    state.tasks.put_pod(pod, node)
-    state.nominations.meet(pod, node, old)
+    if pod.shape.volume_claims:
+        nodes.volume_claims.seat(pod, node)
+    if nodes.devices.mix is not None:
+        nodes.devices.count(old, pod)
+    if pod.member.group or (old is not None and old.member.group):
+        state.tasks.put_pod(pod, node)
+    if state.nominations.node_of or pod.member.nominated:
+        state.nominations.meet(pod, node, old)
     if old is not None and was == node and (old is pod or charged(old) == charged(pod)):
         return
     devices = pod.devices or (bind.devices if bind is not None else ())
@@ -111,7 +120,6 @@ def seat_devices(state: State, pod: Pod, node: str, devices: tuple[int, ...] = (
 
 
 def _charge(state: State, pod: Pod, node: str, times: int, devices: tuple[int, ...] = ()) -> None:
-    slots = (pod.workload, pod.pod_set)
     if node:
         state.nodes.use(node, pod.shape.requests, times)
         state.layers.seat(pod, node, times)
@@ -122,10 +130,10 @@ def _charge(state: State, pod: Pod, node: str, times: int, devices: tuple[int, .
         else:
             state.nodes.devices.unseat_pod(pod)
         if pod.workload:
-            state.reservations.seat(slots, node, times)
+            state.reservations.seat((pod.workload, pod.pod_set), node, times)
         elif times > 0:
-            state.holdings.place(pod.uid, "", ((PODS, ONE_POD), *pod.shape.requests))
+            state.holdings.place(pod.uid, "", on_node(pod))
         else:
-            state.holdings.unplace(pod.uid, "", ((PODS, ONE_POD), *pod.shape.requests))
+            state.holdings.unplace(pod.uid, "", on_node(pod))
     elif pod.finished and pod.node and pod.workload:
-        state.reservations.end(slots, pod.node, times)
+        state.reservations.end((pod.workload, pod.pod_set), pod.node, times)

@@ -9,9 +9,10 @@ The rule   end(p)  = started(p) + what it says that it takes (Pod.started_ms, Me
            leaving           a pod on its way out is in `releasing` of the nodes, and not here
 Why        reservations are made of these; nothing else knows what a node is used for later.
 Needs      `Pod.started_ms`: whoever tells of a pod that runs tells since when; without it, it is taken to start now, for ever.
+Party      pods of a gang that end at one time are one party, one on its own is another: what is kept, and looked at, is parties
 Kept       as pods come, change and go, where the policy has a line that keeps reservations (kumi.engine.placement.line).
 Units      milliseconds since the epoch.
-Cost       O(log n) compares a pod that comes or goes.
+Cost       O(1) a pod that comes or goes, O(log n) compares a party.
 Not here   what follows: placement/line/timeline.py.
 """
 
@@ -20,6 +21,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from heapq import merge
+from itertools import count
+from typing import Any
 
 from kumi.engine.journal import Journal
 from kumi.engine.model import Pod
@@ -28,16 +31,37 @@ SOON_MS = 1
 """what is overdue, or leaving, ends so long from now"""
 
 
+Turn = tuple[int, str, str]
+"""(end, or how long it takes; pod group, "" for none; uid of one on its own)"""
+
+
+class Party:
+    """Pods that end at one time. Changed through Ends only."""
+
+    __slots__ = ("known", "pods", "stamp")
+
+    def __init__(self) -> None:
+        self.pods: dict[str, Pod] = {}
+        self.stamp = 0
+        """stands for one content of it; never used twice, also where a trial is taken back"""
+        self.known: Any = None
+        """what somebody found of one such content; no part of what a trial takes back"""
+
+
 class Ends:
     """Of pods that hold a node, by uid."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self.order: list[tuple[int, str]] = []
-        """(end, uid) of those that have started"""
-        self.starting: dict[str, int] = {}
-        """uid -> how long it takes, of those that have not"""
-        self._end: dict[str, int] = {}
+        self._stamps = count(1)
+        self.order: list[Turn] = []
+        """of the parties that have started, in order"""
+        self.parties: dict[Turn, Party] = {}
+        """these"""
+        self.starting: dict[Turn, Party] = {}
+        """those that have not"""
+        self._turns: dict[str, tuple[bool, Turn]] = {}
+        """uid -> has it started, and its party"""
         self._said: dict[str, int] = {}
         """pod group -> what it says that it takes"""
         self._of_group: dict[str, dict[str, Pod]] = {}
@@ -77,18 +101,18 @@ class Ends:
 
     def of(self, uid: str, now_ms: int) -> int | None:
         """When that pod is expected to end; None: never."""
-        if uid in self.starting:
-            return now_ms + max(self.starting[uid], SOON_MS)
-        end = self._end.get(uid)
-        return None if end is None else max(end, now_ms + SOON_MS)
+        if uid not in self._turns:
+            return None
+        started, (ms, _, _) = self._turns[uid]
+        return max(ms, now_ms + SOON_MS) if started else now_ms + max(ms, SOON_MS)
 
-    def in_order(self, now_ms: int) -> Iterator[tuple[int, str]]:
-        """(end, uid) of all that ever end, the first one first."""
+    def in_order(self, now_ms: int) -> Iterator[tuple[int, Turn, Party]]:
+        """(end, turn, party) of all that ever end, the first one first; turns tell those apart that end at one time."""
         late = bisect_right(self.order, (now_ms, _LAST))
-        overdue = [(now_ms + SOON_MS, uid) for _, uid in self.order[:late]]
-        starting = [(now_ms + max(said, SOON_MS), uid) for uid, said in self.starting.items()]
-        coming = (self.order[at] for at in range(late, len(self.order)))
-        return merge(sorted(overdue), sorted(starting), coming)
+        overdue = [(now_ms + SOON_MS, turn, self.parties[turn]) for turn in self.order[:late]]
+        starting = [(now_ms + max(turn[0], SOON_MS), turn, party) for turn, party in self.starting.items()]
+        coming = ((turn[0], turn, self.parties[turn]) for turn in self.order[late:])
+        return merge(sorted(overdue, key=_which), sorted(starting, key=_which), coming, key=_which)
 
     def next_ms(self, now_ms: int) -> int | None:
         """The first expected end after now of those that have started; None: there is none."""
@@ -96,21 +120,37 @@ class Ends:
         return self.order[at][0] if at < len(self.order) else None
 
     def _enter(self, pod: Pod) -> None:
-        said = self.said_ms(pod)
+        said, group = self.said_ms(pod), pod.member.group
         if said is None or pod.terminating:
             return
-        if pod.started_ms:
-            self._journal.put(self._end, pod.uid, pod.started_ms + said)
-            self._journal.insert(self.order, (pod.started_ms + said, pod.uid))
-        else:
-            self._journal.put(self.starting, pod.uid, said)
+        started = bool(pod.started_ms)
+        turn = (pod.started_ms + said, group, "" if group else pod.uid)
+        parties = self.parties if started else self.starting
+        if turn not in parties:
+            self._journal.put(parties, turn, Party())
+            if started:
+                self._journal.insert(self.order, turn)
+        self._journal.put(parties[turn].pods, pod.uid, pod)
+        self._journal.swap(parties[turn], "stamp", next(self._stamps))
+        self._journal.put(self._turns, pod.uid, (started, turn))
 
     def _leave(self, uid: str) -> None:
-        self._journal.drop(self.starting, uid)
-        end = self._end.get(uid)
-        if end is not None:
-            self._journal.drop(self._end, uid)
-            self._journal.discard(self.order, (end, uid))
+        if uid not in self._turns:
+            return
+        started, turn = self._turns[uid]
+        parties = self.parties if started else self.starting
+        self._journal.drop(self._turns, uid)
+        self._journal.drop(parties[turn].pods, uid)
+        self._journal.swap(parties[turn], "stamp", next(self._stamps))
+        if not parties[turn].pods:
+            self._journal.drop(parties, turn)
+            if started:
+                self._journal.discard(self.order, turn)
+
+
+def _which(one: tuple[int, Turn, Party]) -> tuple[int, str, str]:
+    """Their order; one that hasn't started and one that has are of one gang, and no more than two such parties end at once."""
+    return (one[0], one[1][1], one[1][2])
 
 
 _LAST = "\U0010ffff"

@@ -22,8 +22,9 @@ from typing import NamedTuple, TypeVar
 
 from kumi.engine.admission.quota import FlavorResource, Quotas
 from kumi.engine.journal import Journal
-from kumi.engine.model import Admission, Amounts, Workload
-from kumi.engine.placement.nodes import Requests
+from kumi.engine.model import Admission, Amounts, Pod, Workload
+from kumi.engine.placement.nodes import ONE_POD, PODS, Requests
+from kumi.engine.pods import Pods
 
 K = TypeVar("K")
 H = TypeVar("H")
@@ -48,8 +49,8 @@ class Standing(NamedTuple):
 class Holdings:
     """Admissions that are held."""
 
-    def __init__(self, journal: Journal, quotas: Quotas) -> None:
-        self._journal, self._quotas = journal, quotas
+    def __init__(self, journal: Journal, quotas: Quotas, pods: Pods) -> None:
+        self._journal, self._quotas, self._pods = journal, quotas, pods
         self.admission: dict[str, Admission] = {}
         self.usage: dict[str, dict[FlavorResource, int]] = {}
         """what each of them counts for"""
@@ -65,7 +66,10 @@ class Holdings:
         self.by_quota: dict[tuple[str, FlavorResource], list[Holder]] = {}
         self.by_resource: dict[str, dict[int, list[tuple[str, str]]]] = {}
         """of what is held on nodes: workloads that Kumi placed, and pods on their own: resource -> amount -> (workload or "", pod
-        uid or "") in order. By amount, as the pods of a shape hold the same: no line is as long as there are pods"""
+        uid or "") in order. By amount, as the pods of a shape hold the same: no line is as long as there are pods. Empty until
+        somebody asks"""
+        self._is_ranked = False
+        """did somebody ask who holds most on nodes?"""
         self.placed: dict[str, Amounts] = {}
 
     def take(self, workload: str, admission: Admission, usage: dict[FlavorResource, int], placed: Amounts) -> None:
@@ -142,6 +146,8 @@ class Holdings:
 
     def place(self, pod: str, workload: str, requests: Requests) -> None:
         """That pod, or that workload, holds so much on nodes."""
+        if not self._is_ranked:
+            return
         for resource, amount in requests:
             if amount > 0:
                 if resource not in self.by_resource:
@@ -150,6 +156,8 @@ class Holdings:
 
     def place_many(self, pods: Iterable[tuple[str, Requests]]) -> None:
         """So many pods hold so much each, at once."""
+        if not self._is_ranked:
+            return
         more: dict[tuple[str, int], list[tuple[str, str]]] = {}
         for uid, requests in pods:
             for resource, amount in requests:
@@ -165,6 +173,8 @@ class Holdings:
 
     def unplace(self, pod: str, workload: str, requests: Requests) -> None:
         """Not any more."""
+        if not self._is_ranked:
+            return
         for resource, amount in requests:
             if amount > 0:
                 self._unrank(self.by_resource[resource], amount, (workload, pod))
@@ -172,11 +182,23 @@ class Holdings:
                     self._journal.drop(self.by_resource, resource)
 
     def largest(self, resource: str) -> Iterator[Holder]:
-        """Who holds some of it on nodes: the larger amounts first, then by key, by uid."""
+        """Who holds some of it on nodes: the larger amounts first, then by key, by uid. The first question is O(n log n), and the
+        order is kept from then on; where that is inside a trial that is taken back, from the next one on."""
+        self._rank_all()
         by_amount = self.by_resource.get(resource, {})
         for amount in sorted(by_amount, reverse=True):
             for workload, pod in by_amount[amount]:
                 yield -amount, workload, pod
+
+    def _rank_all(self) -> None:
+        if self._is_ranked:
+            return
+        self._journal.swap(self, "_is_ranked", True)
+        self._journal.swap(self, "by_resource", {})
+        for workload, placed in self.placed.items():
+            self.place("", workload, tuple(placed.items()))
+        pods = [self._pods.by_uid[uid] for uid in self._pods.node_of]
+        self.place_many((pod.uid, on_node(pod)) for pod in pods if not pod.workload)
 
     def _member(self, table: dict[K, dict[str, None]], key: K, member: str) -> None:
         if key not in table:
@@ -193,6 +215,11 @@ class Holdings:
         self._journal.discard(table[key], holder)
         if not table[key]:
             self._journal.drop(table, key)
+
+
+def on_node(pod: Pod) -> Requests:
+    """What the pod holds there: itself, and what it asks for."""
+    return ((PODS, ONE_POD), *pod.shape.requests)
 
 
 def standing_of(workload: Workload, *, stays: bool) -> Standing:

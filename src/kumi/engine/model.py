@@ -26,6 +26,7 @@ from kumi.engine.reasons import Reason
 from kumi.engine.settings import Settings
 
 if TYPE_CHECKING:
+    from kumi.engine.measuring import Measuring
     from kumi.engine.placement.hooks import Configured
 
 Amounts: TypeAlias = dict[str, int]
@@ -233,12 +234,16 @@ class Exclusive(Enum):
 @dataclass(frozen=True, slots=True)
 class VolumeClaim:
     """A PersistentVolumeClaim; key is `namespace/name`. `waits`: why no pod may be placed on it (unbound, deleted, lost), "" when
-    one may; `nodes`: from where its volume can be reached, None: from everywhere."""
+    one may; `nodes`: from where its volume can be reached, `zones`: the same as labels of the volume say it, None: from
+    everywhere. `driver`: who attaches its volume to nodes, "" nobody; `handle`: what that calls it, "" while it isn't made."""
 
     key: str
     waits: str = ""
     nodes: Terms | None = None
     exclusive: Exclusive = Exclusive.NO
+    zones: Terms | None = None
+    driver: str = ""
+    handle: str = ""
 
 
 Preferences: TypeAlias = tuple[tuple[int, tuple[Requirement, ...]], ...]
@@ -262,7 +267,8 @@ class PodTerm:
 class SpreadTerm:
     """Pods of the same namespace on which `selector` holds are to be spread over the values of the label `topology`, none having
     `skew` more than another. `hard`: else the pod isn't placed; not: it is only better. `domains`: so many values there
-    are to be, or the least counts as none. `by_affinity`, `by_taints`: nodes that the pod can't use for those don't count."""
+    are to be, or the least counts as none. `by_affinity`, `by_taints`: nodes that the pod can't use for those don't count.
+    `unlabelled`: of one that isn't hard, nodes without the label count all the same, as if nobody were there."""
 
     topology: str
     selector: tuple[Requirement, ...] | None
@@ -271,6 +277,7 @@ class SpreadTerm:
     domains: int = 1
     by_affinity: bool = True
     by_taints: bool = False
+    unlabelled: bool = False
 
 
 WeightedTerms: TypeAlias = tuple[tuple[int, PodTerm], ...]
@@ -285,6 +292,11 @@ class Neighbours:
     rather_near: WeightedTerms = ()
     rather_apart: WeightedTerms = ()
     spread: tuple[SpreadTerm, ...] = ()
+
+    @property
+    def binds(self) -> bool:
+        """Does it keep the pod from any node, or does it only make nodes better and worse?"""
+        return bool(self.near or self.apart) or any(term.hard for term in self.spread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -460,6 +472,14 @@ class NumaTopology:
 
 
 @dataclass(frozen=True, slots=True)
+class VolumeLimits:
+    """How many volumes of a driver a node takes at most, by driver; of one that isn't named any number."""
+
+    node: str
+    most: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Pod:
     """A pod. `workload` is the key of the Workload that it belongs to ("" for a pod on its own), `pod_set` its pod set,
     `index` its number within the pod set where the kind gives one. `node` "" is unbound. Finished pods hold nothing."""
@@ -514,6 +534,7 @@ Noun: TypeAlias = (
     | VolumeClaim
     | NodeUsage
     | NumaTopology
+    | VolumeLimits
 )
 
 
@@ -540,7 +561,7 @@ Delta: TypeAlias = Put | Remove
 class Profile:
     """Which strategies decide: `name` kumi, kueue or volcano. `places`: Kumi places pods itself (policy placement: kumi);
     False: only quota is decided (placement: none). `conf`: actions and plug-ins for pod groups; `plugins`: those that aren't
-    Kumi's own, by name."""
+    Kumi's own, by name; `measuring`: where it is known from how busy nodes are, None where nobody wants to know."""
 
     name: str = "kumi"
     places: bool = True
@@ -548,3 +569,4 @@ class Profile:
     settings: Settings = field(default_factory=Settings)
     conf: Conf = DEFAULT
     plugins: Mapping[str, Configured] = field(default_factory=dict)
+    measuring: Measuring | None = None

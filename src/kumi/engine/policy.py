@@ -18,6 +18,7 @@
                                        many are looked at behind the first that doesn't fit
 
     actions, tiers, configurations     as in Volcano's scheduler file: what a session of pod groups does (placement/conf.py)
+    metrics                            beside them: where it is known from how busy nodes are (measuring.py)
     plugins: [file.py]                 plug-ins of one's own: Python files, beside the policy where the path is not absolute
 
     fairSharing, admissionFairSharing, waitForPodsReady, resources, objectRetentionPolicies, featureGates
@@ -38,7 +39,7 @@ from dataclasses import replace
 from typing import Any
 
 from kumi.api.errors import FieldError, KumiError
-from kumi.engine import configuration
+from kumi.engine import configuration, measuring
 from kumi.engine.model import Profile
 from kumi.engine.placement import conf
 from kumi.engine.placement.actions import ACTIONS
@@ -101,12 +102,18 @@ def parse(raw: Any, plugins: Mapping[str, Configured] | None = None) -> Profile:
     others = dict(plugins or {})
     session = words.meant(_session(raw, str(chosen["profile"]), others, errors), raw, settings)
     errors += _files(raw.get("plugins"))
+    measured = measuring.measuring(_metrics(raw), errors) if measuring.is_wanted(session) else None
     said = scoring_words.arguments(raw, str(chosen["scoring"]), errors)
     if errors:
         raise PolicyError(tuple(errors))
     session = scoring_words.meant(session, raw, str(chosen["scoring"]))
     arguments = {"scoring": chosen["scoring"], **said}
-    return Profile(chosen["profile"], chosen["placement"] == "kumi", arguments, settings, session, others)
+    return Profile(chosen["profile"], chosen["placement"] == "kumi", arguments, settings, session, others, measured)
+
+
+def _metrics(raw: Mapping[str, Any]) -> Any:
+    """The section of a scheduler file; that of Kueue's Configuration is about Kueue's own."""
+    return None if configuration.is_configuration(raw) else raw.get("metrics")
 
 
 def _session(raw: Mapping[str, Any], profile: str, others: Mapping[str, Configured], errors: list[FieldError]) -> Conf:
@@ -115,10 +122,7 @@ def _session(raw: Mapping[str, Any], profile: str, others: Mapping[str, Configur
     given = {field: raw[field] for field in SESSION if raw.get(field) is not None}
     if not given:
         return default
-    found = conf.parse(given)
-    if not isinstance(found, Conf):
-        errors += found
-        return default
+    found = conf.parse(given, errors)
     found = Conf(
         found.actions if "actions" in given else default.actions,
         found.tiers if "tiers" in given else default.tiers,

@@ -65,10 +65,12 @@ from kumi.engine.model import (
     Put,
     Topology,
     VolumeClaim,
+    VolumeLimits,
     Workload,
 )
 from kumi.engine.placement.answers import Answers
 from kumi.engine.placement.best import Best
+from kumi.engine.placement.budgets import spend
 from kumi.engine.placement.crowd import Crowd
 from kumi.engine.placement.gang import Site
 from kumi.engine.placement.layers import Layers
@@ -92,8 +94,9 @@ class State:
         self.journal = Journal()
         self.catalog = Catalog(self.journal, self.profile.name)
         self.quotas = Quotas(self.journal)
-        self.holdings = Holdings(self.journal, self.quotas)
         self.nodes = Nodes(self.journal)
+        self.pods = pods_for(self.journal, self.nodes, self.profile)
+        self.holdings = Holdings(self.journal, self.quotas, self.pods)
         self.reservations = Reservations(self.journal, self.nodes)
         self.past = PastUsage(self.journal, self.profile.settings.by_usage)
         self.door_shares = _door_shares(self)
@@ -102,10 +105,9 @@ class State:
             self.journal, self.past.value, self.door_shares.share if self.door_shares is not None else None
         )
         self.claims = Claims(self.journal)
-        self.pods = pods_for(self.journal, self.nodes, self.profile)
         self.tasks = Tasks(self.journal, best_effort if self.profile.name == "volcano" else nobody, self.pods.ends)
         self.answers = Answers(self.journal, self.tasks)
-        self.layers = Layers(self.journal, self.nodes)
+        self.layers = Layers(self.journal, self.nodes, self.pods)
         self.nominations = Nominations(self.journal, self.nodes)
         self.nodes.devices.mix = {} if looks_at_mix(self.profile) else None
         self.site = Site(self.nodes, self.journal, plugins_of(self.profile))
@@ -166,10 +168,12 @@ class State:
                     self.journal.put(self.untold, decision.workload, None)
             case Unplaced() if not ok:
                 self.journal.drop(self.refusals, decision.pod)
+                self.tasks.untell(decision.pod)
                 comings.notice(self, decision.pod)
             case GangPhase():
                 self.answers.settle_phase(decision, ok, revision)
             case EvictPod() if not ok and self.answers.stays(decision):
+                self.journal.drop(self.tasks.spent, decision.pod)
                 comings.reseat(self, replace(self.pods.by_uid[decision.pod], terminating=False))
                 comings.notice(self, decision.pod)
         self._end()
@@ -194,6 +198,7 @@ class State:
                 comings.reseat(self, self.pods.by_uid[decision.pod])
             case EvictPod():
                 self.answers.evict(decision)
+                spend(self.tasks, self.journal, self.pods.by_uid[decision.pod])
                 comings.reseat(self, self.pods.by_uid[decision.pod])
             case Nominate():
                 self.nominations.put(self.pods.by_uid[decision.pod], decision.node)
@@ -208,9 +213,11 @@ class State:
     def wake_at_ms(self) -> int | None:
         """When the next back-off is over, or a session of gangs may end otherwise: decide then, also if nothing comes in. None:
         only input changes anything."""
-        times = [self.queues.later[0][0]] if self.queues.later else []
-        times += [ms for ms in (self.answers.wake_ms, self.pods.waiting.wake_ms) if ms is not None]
-        return min(times, default=None)
+        later = self.queues.later[0][0] if self.queues.later else None
+        gangs, alone = self.answers.wake_ms, self.pods.waiting.wake_ms
+        if later is None and gangs is None and alone is None:
+            return None
+        return min(ms for ms in (later, gangs, alone) if ms is not None)
 
     # what rules ask
 
@@ -270,14 +277,19 @@ class State:
             case VolumeClaim() as claim:
                 self.answers.stir()
                 self.nodes.put_claim(claim)
-            case NodeUsage() | NumaTopology() as fact:
-                self.nodes.put_fact(fact)
+            case NodeUsage() | NumaTopology() | VolumeLimits() as fact:
+                if self.nodes.put_fact(fact):
+                    self.answers.stir()
             case Namespace() as namespace:
-                if self.catalog.namespaces.get(namespace.name) != namespace:
-                    self.journal.put(self.catalog.namespaces, namespace.name, namespace)
-                    self.nodes.residents.put_namespace(namespace)
-                    self.refresh_all(self.of_namespace.get(namespace.name, ()))
-                    self.queues.wake_each(self.of_namespace.get(namespace.name, ()))
+                self._put_namespace(namespace)
+
+    def _put_namespace(self, namespace: Namespace) -> None:
+        if self.catalog.namespaces.get(namespace.name) == namespace:
+            return
+        self.journal.put(self.catalog.namespaces, namespace.name, namespace)
+        self.nodes.residents.put_namespace(namespace)
+        self.refresh_all(self.of_namespace.get(namespace.name, ()))
+        self.queues.wake_each(self.of_namespace.get(namespace.name, ()))
 
     def _remove(self, type_: type, key: str) -> None:
         if type_ is Workload:
@@ -296,8 +308,9 @@ class State:
             self.answers.remove(type_, key)
         elif type_ is VolumeClaim:
             self.nodes.volume_claims.remove(key)
-        elif type_ in (NodeUsage, NumaTopology):
+        elif type_ in (NodeUsage, NumaTopology, VolumeLimits):
             self.nodes.drop_fact(type_, key)
+            self.answers.stir()
         elif type_ is LocalQueue:
             self.catalog.remove_local_queue(key)
             self.past.part(key)

@@ -54,7 +54,7 @@ class Alike:
         self.woken = -1
         self.refusals: tuple[Reason, ...] = ()
         self.of: tuple[object, ...] = ()
-        self.asked: list[tuple[int, int]] = []
+        self.asked: tuple[tuple[int, int], ...] = ()
         self.short: tuple[int, int] | None = None
 
     @property
@@ -68,6 +68,7 @@ class Waiting:
 
     def __init__(self, journal: Journal, order: QueueOrder = QueueOrder.TIME, shares: Shares | None = None) -> None:
         self._journal, self._order, self._shares = journal, order, shares
+        self._counts_nothing = order.counts_ms(0, 0) is None
         self.line: list[Turn] = []
         self.by_shape: dict[PodShape, Alike] = {}
         self.of_namespace: dict[str, list[Turn]] = {}
@@ -133,7 +134,8 @@ class Waiting:
 
     def turn(self, pod: Pod) -> Turn:
         """Its place in the line; where the order is `fair`, in that of its namespace."""
-        return (-pod.priority, self._counts(pod), pod.created_ms, pod.uid)
+        counts = UNSAID_MS if self._counts_nothing else self._counts(pod)
+        return (-pod.priority, counts, pod.created_ms, pod.uid)
 
     def in_order(self, among: Iterable[Pod] | None = None) -> Iterator[str]:
         """The uids of all who wait, or of those among them, the first one first. Each may leave the line when it was named, and

@@ -15,7 +15,7 @@ Where what is:
     engine, heap, life, laws, budget, saving, why      a run at engine speed
     stack, world, loops, feed, books, external         a run at stack speed, and schedulers in other processes
     history, metrics, shares, fragmentation, summary, tables, result, report, prometheus, remote_write      what a run gives
-    play, experiments, watch, outputs, compare, student, explain                                            many runs
+    play, experiments, backends, watch, outputs, compare, student, explain                                            many runs
 """
 
 from __future__ import annotations
@@ -29,7 +29,12 @@ if TYPE_CHECKING:
     from kumi.evaluator.play import Played
     from kumi.evaluator.sources import Source, Trace
 
-__all__ = ["evaluate", "trace"]
+__all__ = ["LARGEST_SEED", "SEEDS_AT_MOST", "evaluate", "trace"]
+
+SEEDS_AT_MOST = 100_000
+"""of one experiment"""
+LARGEST_SEED = 2**63 - 1
+"""what a column of jobs.parquet has room for"""
 
 
 def trace(format: str, jobs: str | Path, nodes: str | Path = "", sample_seed: int | None = None, **how: Any) -> Trace:
@@ -46,7 +51,7 @@ def evaluate(
     load: Load | Source | str | Path,
     policies: Sequence[str | Path | Policy] = (),
     seeds: Sequence[int] = (),
-    workers: int = 1,
+    workers: int | None = None,
     backend: str = "loky",
     **more: Any,
 ) -> list[Played]:
@@ -54,8 +59,9 @@ def evaluate(
 
     `load`: a scenario's file, a trace, or a Load. `policies`: names of built-in ones, files, or Policy objects; none: the
     scenario's own, else Kumi's default. `seeds`: none: the scenario's own, else 0. `workers`: runs at once, by that joblib
-    backend. `more`: fields of experiments.Experiment (grid, limits, speed, explain, keep, resume, external). KumiError for
-    what is wrong with any of it."""
+    backend; none: one in this process, or all that a cluster has. `more`: fields of experiments.Experiment (grid, limits, speed,
+    explain, keep, resume, external). KumiError for what is wrong with any of it."""
+    from kumi.evaluator.backends import LOCAL
     from kumi.evaluator.experiments import Experiment, check, run
     from kumi.evaluator.model import Load
     from kumi.evaluator.sources import Given, ScenarioFile
@@ -73,4 +79,5 @@ def evaluate(
         **more,
     )
     check(experiment)
-    return [one for one in run(experiment.tasks(), Silent(), workers, backend) if one is not None]
+    at_once = 1 if workers is None and backend == LOCAL else workers
+    return [one for one in run(experiment.tasks(), Silent(), at_once, backend) if one is not None]

@@ -12,14 +12,14 @@ Not here   the writing: stack.py. The rules of a job's life: life.py, engine.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kumi.api.core import Pod
 from kumi.api.meta import find_condition
 from kumi.bridge.into.pod import INDEX_KEYS
 from kumi.controllers.scheduler import Scheduler
-from kumi.engine.decisions import Admit, Decision, Evict, EvictPod, Finish, GangPhase, Hold
+from kumi.engine.decisions import Admit, Bind, Decision, Evict, EvictPod, Finish, GangPhase, Hold
 from kumi.evaluator.feed import News
 from kumi.evaluator.heap import Heap
 from kumi.evaluator.job_objects import NOTHING, Submission, role_of
@@ -34,7 +34,8 @@ NODE_FAILURES = "NodeFailures"
 
 @dataclass(slots=True, eq=False)
 class Submitted(Life):
-    """A job whose objects are in the API. `owner`: the uid of its Job, `of_workload`: the key of the Workload that this makes."""
+    """A job whose objects are in the API. `owner`: the uid of what its pods are made of, `of_workload`: the key of its
+    Workload."""
 
     owner: str = ""
     of_workload: str = ""
@@ -97,6 +98,12 @@ class Books:
         self._of_owner[uid] = self._of_workload[workload] = life
         life.owner, life.of_workload = uid, workload
 
+    def queued(self, life: Submitted, workload: str) -> None:
+        """Its pods are in a queue, as the Workload with that key."""
+        self._of_workload.pop(life.of_workload, None)
+        self._of_workload[workload] = life
+        life.of_workload = workload
+
     def ended(self, life: Submitted, what: What) -> list[Pod]:
         """It is no longer there, and has no pods; those that it had."""
         job, now_ms = life.job, self._now_ms()
@@ -122,6 +129,11 @@ class Books:
         """Whether the pod is a job's, which says when it ends."""
         owner = pod.metadata.controller
         return pod.metadata.uid in self._of_pod or (owner is not None and owner.uid in self._of_owner)
+
+    def owns(self, workload: str) -> bool:
+        """Whether the Workload of that key is a job's by itself: no controller makes its pods."""
+        life = self._of_workload.get(workload)
+        return life is not None and life.objects.is_alone
 
     # what is written and decided
 
@@ -157,7 +169,11 @@ class Books:
         if not isinstance(decider, Scheduler):
             return
         self.decisions += len(decider.decided)
+        seated: dict[str, None] = {}
         for decision in decider.decided:
+            if isinstance(decision, Bind):
+                self._takes_seat(decision.pod, seated)
+                seated[decision.pod] = None
             self.tell(self._named(decision))
             if isinstance(decision, Admit) and (life := self._of_workload.get(decision.workload)) is not None:
                 life.admission = decision.admission
@@ -208,6 +224,19 @@ class Books:
         self.submitted(life, pod.metadata.uid, seat)
         return life
 
+    def _takes_seat(self, uid: str, seated: Mapping[str, None]) -> None:
+        """The pod of a workload that doesn't tell its pods apart has the first of their places that waits for a node: at engine
+        speed places are filled in order. `seated`: who got one by this decision."""
+        life, pod = self._of_pod.get(uid), self._pods.get(uid)
+        if life is None or life.via is not Via.WORKLOAD or pod is None or _index(pod) is not None:
+            return
+        role = life.pods[uid][0]
+        alike = [other for other, seat in life.pods.items() if seat[0] == role]
+        waiting = [other for other in alike if other not in life.nodes and other not in seated]
+        first = min(waiting, key=lambda other: life.pods[other])
+        life.pods[uid], life.pods[first] = life.pods[first], life.pods[uid]
+        self._names[uid], self._names[first] = self._names[first], self._names[uid]
+
     def _begins(self, life: Submitted) -> None:
         """One more of its pods runs."""
         running = sum(uid in self._running for uid in life.pods)
@@ -239,6 +268,8 @@ class Books:
         else:
             self._go(life, list(life.pods))
         life.admission = None
+        if not life.owner:
+            self.anew[life.job.key] = life
 
     def _stop(self, life: Submitted, what: What) -> None:
         self._call_off(life)

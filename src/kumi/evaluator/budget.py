@@ -22,6 +22,11 @@ class Budget:
     real_s: float | None = None
     clock: Callable[[], float] | None = None
 
+    @property
+    def is_limited(self) -> bool:
+        """Can it be spent?"""
+        return self.virtual_ms is not None or self.real_s is not None
+
     def now_s(self) -> float:
         """Real time; 0 where there is no clock."""
         return self.clock() if self.clock is not None else 0.0

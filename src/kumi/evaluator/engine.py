@@ -5,13 +5,15 @@ The rule, for each instant at which something happens:
     2  the engine decides, and what it decides is done at once and acknowledged, until it says nothing more: bound pods run,
        pods of an admitted workload come, evicted ones go
     3  jobs that were stopped meanwhile come anew, with new pods; the engine decides again, until it comes to rest
+       (pods that an admitted workload has lost come before it decides: their controller makes them)
 An instant is also when the engine asks for it (State.wake_at_ms).
 Runs       a job runs when so many of its pods do as it needs (life.py), and ends when it has run its time. A run that is cut
            short goes on from the last whole span of its checkpoints, else from zero.
 Stopped    a job that runs and is left with fewer pods than it needs: the others go as well, and all come anew. One that doesn't
            run yet, or has enough left, gets anew only what it lost.
            Pods are lost with a node that goes, is not ready, or drives them away (taint NoExecute that they don't endure).
-           A workload waits in its queue again, once the engine has evicted it.
+           A workload waits in its queue again, once the engine has evicted it. That of pods which are in a queue by themselves
+           goes with them, and another one comes with the next.
 Deleted    a job that runs until it is deleted has then finished; any other is cancelled. One without pods is refused.
 Over       when no event is left, nobody will end, and the engine has no time at which it would say anything else; or when the
            budget is used up.
@@ -30,7 +32,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from kumi.api.errors import InvariantError, KumiError
-from kumi.engine.admission import cycle
 from kumi.engine.decisions import Admit, Bind, Decision, Evict, EvictPod, Hold
 from kumi.engine.gangs import PodGroup, Queue
 from kumi.engine.model import Delta, Node, Pod, Put, Remove, Workload
@@ -101,9 +102,9 @@ class Run:
 
     def waiting(self) -> list[tuple[str, str]]:
         """Jobs that are here and have not run to their end, in the order in which they came: (key, why, as a sentence)."""
-        from kumi.evaluator.why import (
-            why,  # the nouns of the API stand behind its sentences: a tenth of what a start costs
-        )
+        if not self._lives:
+            return []
+        from kumi.evaluator.why import why  # the API's nouns stand behind its sentences: a tenth of what a start costs
 
         return [(key, why(self.state, life)) for key, life in self._lives.items()]
 
@@ -152,6 +153,8 @@ class Run:
             coming = wake
         if coming is None:
             return None
+        if not self._budget.is_limited:
+            return coming
         self.stopped = self._budget.spent_of_virtual(coming - self.load.start_ms)
         if self.stopped:
             self.now_ms = self.load.start_ms + (self._budget.virtual_ms or 0)
@@ -190,11 +193,20 @@ class Run:
             self._end(life, What.REFUSED)
         elif via is Via.WORKLOAD:
             self._queued = True
-            self.state.apply(Put(lives.workload(life, self.now_ms, self.state.profile.settings.order)))
+            self._queue(life)
         else:
             if via is Via.GANG:
                 self._gang(life)
             self._come(life)
+
+    def _queue(self, life: Life) -> None:
+        """Its Workload."""
+        self.state.apply(Put(lives.workload(life, self.now_ms, self.state.profile.settings.order)))
+
+    def _withdraw(self, life: Life) -> None:
+        """Its Workload goes."""
+        self.state.apply(Remove(Workload, life.job.key))
+        life.admission = None
 
     def _gang(self, life: Life) -> None:
         """Its PodGroup, and what that names where it isn't there."""
@@ -281,6 +293,9 @@ class Run:
         else:
             self._go(life, uids)
         self._anew[life.job.key] = life
+        if life.job.renews:
+            self._go(life, list(life.pods))
+            self._withdraw(life)
 
     def _stop(self, life: Life, what: What) -> None:
         """It runs no longer, and none of its pods is left."""
@@ -306,6 +321,8 @@ class Run:
         """The engine decides until it says nothing more. Did it say anything?"""
         any_said = False
         for _ in range(WAVES_AT_MOST):
+            if self._anew and self._queued:
+                self._come_at_once()
             decided = [] if self._is_at_rest() else self._decide()
             if decided:
                 any_said = True
@@ -326,13 +343,26 @@ class Run:
         return simple and calm and state.profile.settings.line is Discipline.OPEN
 
     def _decide(self) -> list[Decision]:
-        decided = cycle.decide(self.state, self.now_ms) if self._queued else []
-        return decided + session.decide(self.state, self.now_ms)
+        if not self._queued:
+            return session.decide(self.state, self.now_ms)
+        from kumi.engine.admission import cycle  # a tenth of what a start costs, for runs that have no queue
+
+        return cycle.decide(self.state, self.now_ms) + session.decide(self.state, self.now_ms)
+
+    def _come_at_once(self) -> None:
+        """Pods that admitted workloads have lost: whoever makes them waits for nobody's decision."""
+        lost = [life for life in self._anew.values() if life.admission is not None and not life.job.renews]
+        for life in lost:
+            del self._anew[life.job.key]
+            self._come(life)
 
     def _come_anew(self) -> None:
         back, self._anew = self._anew, {}
         for life in back.values():
-            if life.via is not Via.WORKLOAD or life.admission is not None:
+            if life.job.renews:
+                life.number, self._arrived = self._arrived, self._arrived + 1
+                self._queue(life)
+            elif life.via is not Via.WORKLOAD:
                 self._come(life)
 
     def _obey(self, decided: list[Decision]) -> None:
@@ -428,6 +458,10 @@ class Run:
         else:
             self._go(life, list(life.pods))
         life.admission = None
+        if life.job.renews:
+            self._withdraw(life)
+            self._anew[life.job.key] = life
+            return
         taken_back = decision.cause == "InCohortReclaimWhileBorrowing"
         by_eviction = taken_back and not self.state.profile.settings.priority_in_cohort
         queued_ms = self._turn_ms(life, seconds(self.now_ms) + 1 if by_eviction else 0)

@@ -4,26 +4,24 @@
     run(tasks, ...)        plays all of them; the results in the order of the tasks
 
 Order        policies as asked for, then parameters (the last one turns fastest), then seeds: so is summary.json.
-Workers      joblib's, by the name of its backend: loky (processes on this machine) unless another is named. `ray` and `dask` are
-             joblib backends of those packages, which register themselves. One worker plays everything in this process, and joblib
-             is not even imported.
+Workers      joblib's, by the name of its backend (backends.py): processes on this machine unless another is named; elsewhere
+             they are told whole paths. One worker here plays everything in this process, and joblib is not even imported.
 Law          the results don't depend on how many workers there are, nor on the hash seed: a run sees its task and nothing else,
              and what it gives is put in order by its number.
 Stopping     the watch says so: runs that go on are closed as they are, others are not begun (None).
 Cost         a task is a kilobyte; what comes back is the run's history (220 bytes a one-pod job).
-Not here     one run: play.py; what its figures are: summary.py; which difference is noise: compare.py.
+Not here     where runs go: backends.py; one run: play.py; its figures: summary.py; which difference is noise: compare.py.
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 from kumi.api.errors import KumiError
-from kumi.evaluator.explain import find
+from kumi.evaluator.backends import LOCAL, ready
 from kumi.evaluator.model import Policy
 from kumi.evaluator.play import ENGINE, NO_LIMITS, Limits, Played, Task, play, policy_of
 from kumi.evaluator.sources import Source, Stated, Value
@@ -31,11 +29,6 @@ from kumi.evaluator.watch import Slips, Watch
 
 if TYPE_CHECKING:
     from kumi.evaluator.external import External
-
-LOCAL = "loky"
-OF_PACKAGES = {"ray": ("ray.util.joblib", "register_ray", "ray"), "dask": ("distributed", "", "dask[distributed]")}
-"""joblib backends of other packages: the module that has it, the function in it that registers it ("": importing does), and
-what is to be installed"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +86,8 @@ def check(experiment: Experiment) -> None:
 
 def _look_for(experiment: Experiment) -> None:
     """One run may draw the job and another not: it must be in one of them. KumiError."""
+    from kumi.evaluator.explain import find  # the API's nouns stand behind its sentences
+
     missing: KumiError | None = None
     for task in experiment.tasks()[: len(experiment.tasks()) // len(experiment.policies)]:
         try:
@@ -105,24 +100,25 @@ def _look_for(experiment: Experiment) -> None:
         raise missing
 
 
-def run(tasks: Sequence[Task], watch: Watch, workers: int = 1, backend: str = LOCAL) -> list[Played | None]:
-    """The results, in the order of the tasks; None: it was not begun. `workers`: at most so many at once. KumiError."""
+def run(tasks: Sequence[Task], watch: Watch, workers: int | None = 1, backend: str = LOCAL) -> list[Played | None]:
+    """The results, in the order of the tasks; None: it was not begun. `workers`: at most so many at once; None: all that the
+    backend has. KumiError."""
     if in_this_process(tasks, workers, backend):
         return [_unless_stopped(task, watch) for task in tasks]
-    from joblib import Parallel, delayed, parallel_config
+    from joblib import Parallel, delayed
 
-    register(backend)
-    with parallel_config(backend=backend, n_jobs=min(workers, len(tasks))):
-        found = Parallel(batch_size=1, pre_dispatch="all")(delayed(work)(task, watch) for task in tasks)
+    sent = tasks if backend == LOCAL else [task.anywhere() for task in tasks]
+    with ready(backend, workers, len(tasks)) as at_once:
+        found = Parallel(n_jobs=at_once, batch_size=1, pre_dispatch="all")(delayed(work)(task, watch) for task in sent)
     for one in found:
         if isinstance(one, Failed):
             raise KumiError(one.why)
     return list(found)
 
 
-def in_this_process(tasks: Sequence[Task], workers: int, backend: str) -> bool:
+def in_this_process(tasks: Sequence[Task], workers: int | None, backend: str) -> bool:
     """Whether no other process is needed."""
-    return backend == LOCAL and min(workers, len(tasks)) <= 1
+    return backend == LOCAL and (workers == 1 or len(tasks) <= 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,27 +137,6 @@ def work(task: Task, watch: Watch) -> Played | Failed | None:
         if isinstance(watch, Slips):
             watch.stop()
         return Failed(str(error))
-
-
-def register(backend: str) -> None:
-    """Makes joblib know the backend. KumiError for one that nobody has, or whose package is missing."""
-    from joblib.parallel import BACKENDS, EXTERNAL_BACKENDS
-
-    if backend in OF_PACKAGES and backend not in BACKENDS:
-        module, function, package = OF_PACKAGES[backend]
-        try:
-            found = importlib.import_module(module)
-        except ImportError as error:
-            raise KumiError(
-                f"the backend {backend} needs a package that is not installed: pip install '{package}'"
-            ) from error
-        if function:
-            getattr(found, function)()
-    known = sorted({*BACKENDS, *EXTERNAL_BACKENDS, *OF_PACKAGES})
-    if backend not in known:
-        raise KumiError(
-            f"joblib has no backend {backend!r}: it may be {', '.join(known)}, or one that is registered before"
-        )
 
 
 def _unless_stopped(task: Task, watch: Watch) -> Played | None:

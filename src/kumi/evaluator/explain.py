@@ -27,6 +27,7 @@ from kumi.bridge.messages import amount, evicted, gang_waits, record_to_json, un
 from kumi.engine.decisions import Admit, Bind, Decision, Evict, EvictPod, Finish, GangPhase, Hold, Nominate, Unplaced
 from kumi.engine.model import Delta
 from kumi.evaluator.model import Arrive, Job, Load, Places, Role, What
+from kumi.evaluator.span import span
 
 NEAR_AT_MOST = 5
 """how many names are offered for one that there is not"""
@@ -256,11 +257,3 @@ def _mid(sentence: str) -> str:
     plain = sentence.rstrip(".")
     first = plain.split(" ", 1)[0]
     return plain[:1].lower() + plain[1:] if first[1:] == first[1:].lower() else plain
-
-
-def span(ms: int) -> str:
-    """`3d 04:05:06`, `04:05:06`, `00:00:00.250`: how long."""
-    seconds, rest = divmod(ms, 1000)
-    days, seconds = divmod(seconds, 86_400)
-    clock = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    return f"{f'{days}d ' if days else ''}{clock}{f'.{rest:03}' if rest else ''}"

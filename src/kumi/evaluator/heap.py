@@ -50,6 +50,7 @@ class Heap(Generic[T]):
     def __init__(self, events: Iterator[Event]) -> None:
         self._events = events
         self._coming: Event | None = None
+        self._coming_ms = 0
         self._heap: list[tuple[int, int, int, T | Event]] = []
         self._called_off: set[int] = set()
         self._sequence = 0
@@ -77,14 +78,13 @@ class Heap(Generic[T]):
         while self._heap and self._heap[0][2] in self._called_off:
             self._called_off.remove(heappop(self._heap)[2])
         first = self._heap[0][0] if self._heap else None
-        coming = self._coming
-        if coming is None or (first is not None and first <= coming.at_ms):
+        if self._coming is None or (first is not None and first <= self._coming_ms):
             return first
-        return coming.at_ms
+        return self._coming_ms
 
     def take(self, now_ms: int) -> list[T | Event]:
         """What happens at this instant, the next one, in order."""
-        while self._coming is not None and self._coming.at_ms <= now_ms:
+        while self._coming is not None and self._coming_ms <= now_ms:
             self._sequence += 1
             heappush(self._heap, (now_ms, TURNS[type(self._coming)], self._sequence, self._coming))
             self._read_one()
@@ -117,9 +117,10 @@ class Heap(Generic[T]):
         self._coming = event
         if event is None:
             return
-        if before is not None and event.at_ms < before.at_ms:
+        before_ms, self._coming_ms = self._coming_ms, event.at_ms
+        if before is not None and self._coming_ms < before_ms:
             raise KumiError(
-                f"event {self._read + 1} of the load comes at {event.at_ms} ms, before the one ahead of it ({before.at_ms} ms)"
+                f"event {self._read + 1} of the load comes at {event.at_ms} ms, before the one ahead of it ({before_ms} ms)"
             )
         self._read += 1
         self._checksum = zlib.crc32(_said(event), self._checksum)

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from kumi.api.errors import KumiError
 from kumi.engine.decisions import Bind, Decision
 from kumi.engine.model import Delta, Node, PodShape, Put
-from kumi.engine.placement.devices import GPU, WHOLE
+from kumi.engine.placement.devices import WHOLE
+from kumi.engine.placement.devices import asked as milli
 from kumi.evaluator.facts import NONE, OVER, Facts, Ints, Jobs, Kind, NodeChange, Runs, Spans
 from kumi.evaluator.model import MOST, Job, Places, Role, What
 
@@ -211,7 +212,7 @@ class History:
         """Those of the pod of this shape that is placed there: the first decided ones that are as many as it has."""
         named = self._named.get(node, ())
         asked = self._shapes.values[shape]
-        many = 1 if asked.share else dict(asked.requests).get(GPU, 0) // WHOLE
+        many = 1 if asked.share else milli(asked) // WHOLE
         for at, devices in enumerate(named):
             if len(devices) == many:
                 del self._named[node][at]

@@ -3,15 +3,15 @@
 The rule   POD        a Pod each
            GANG       a PodGroup with its minimum and what that needs, and its Pods, which name it
            WORKLOAD   one role: a batch Job, indexed, in its LocalQueue, that may start with fewer pods where the job says so;
-                      two roles: a PyTorchJob, the first of one pod its Master, the second its Workers
+                      several: a Workload alone, with a pod set a role (the pods of a training job's kinds have more to them)
            the time that the owner says and the deadline are kumi.dev/execution-duration and kumi.dev/deadline, a share of a GPU
            kumi.dev/gpu-share; a priority is a PriorityClass that is named after it
 Law        what kumi.bridge.into reads of a pod is the shape that it was made of.
 Why        a pod that is lost with its node, or makes room, is no failure of its Job's: none waits for a back-off
            (podFailurePolicy). A Job goes when it has finished: half a year of them is not kept.
 Names      as life.py has them.
-Errors     KumiError for what no object says: a workload with other roles, pods that depend on volumes.
-Not here   who submits them again when they were stopped: stack.py.
+Errors     KumiError for what no object says: pods that depend on volumes.
+Not here   who submits them again when they were stopped: stack.py; who makes the pods of a Workload alone: workload_owner.py.
 """
 
 from __future__ import annotations
@@ -22,24 +22,28 @@ from dataclasses import dataclass, field
 from kumi.api import gpu_sharing
 from kumi.api.core import Pod
 from kumi.api.errors import KumiError
-from kumi.api.kueue import QUEUE_LABEL
-from kumi.api.meta import format_micro_time
+from kumi.api.kueue import POD_SET_LABEL, QUEUE_LABEL
+from kumi.api.meta import format_micro_time, format_time
 from kumi.api.quantity import format_amount
 from kumi.api.volcano import GROUP_NAME_ANNOTATION, TASK_SPEC_ANNOTATION
 from kumi.api.wire import JsonObject
-from kumi.bridge.into.due import DEADLINE, EXECUTION
+from kumi.bridge.into.due import DEADLINE, EXECUTION, EXECUTION_NAME
 from kumi.bridge.into.neighbours import HARD, SOFT
+from kumi.bridge.into.shape import Shapes
 from kumi.engine.gangs import PodGroup
 from kumi.engine.model import Neighbours, PodShape, PodTerm, SpreadTerm
 from kumi.evaluator.life import Life, Seat, group, is_single, priority_class, queue_of
+from kumi.evaluator.manifests import checked
 from kumi.evaluator.model import Job, Role, Via
-from kumi.evaluator.objects import VOLCANO, quantities, requirement_json, selector_json, toleration_json
+from kumi.evaluator.objects import KUEUE, VOLCANO, quantities, requirement_json, selector_json, toleration_json
+from kumi.evaluator.said import text
 from kumi.jobs.job import MIN_PARALLELISM, SAME_COMPLETIONS
+from kumi.jobs.pod_groups import role_hash
 from kumi.jobs.training import REPLICA_TYPE
 
 IMAGE = "kumi.dev/none"
 """of containers that nothing runs"""
-MASTER, WORKER = "Master", "Worker"
+WORKLOAD = "Workload"
 CPU, MEMORY = "cpu", "memory"
 
 
@@ -79,14 +83,8 @@ def group_object(life: Life, noun: PodGroup) -> JsonObject:
 
 
 def workload_object(job: Job) -> JsonObject:
-    """The queued job that its Workload is made of. KumiError for roles that no kind has."""
-    if len(job.roles) == 1:
-        return _batch_job(job, job.roles[0])
-    if len(job.roles) == 2 and job.roles[0].count == 1:
-        return _pytorch_job(job)
-    raise KumiError(
-        f"job {job.key} has roles that no queued kind of Kumi has: at stack speed it is one role, or 1 and n pods"
-    )
+    """The queued job that its Workload is made of, or the Workload."""
+    return _batch_job(job, job.roles[0]) if len(job.roles) == 1 else _workload(job)
 
 
 def _batch_job(job: Job, role: Role) -> JsonObject:
@@ -107,17 +105,13 @@ def _batch_job(job: Job, role: Role) -> JsonObject:
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
 
 
-def _pytorch_job(job: Job) -> JsonObject:
-    replicas = {}
-    for name, role in zip((MASTER, WORKER), job.roles, strict=True):
-        template = _template(job, role)
-        template["spec"]["containers"][0]["name"] = "pytorch"
-        replicas[name] = {"replicas": role.count, "restartPolicy": "Never", "template": template}
-    spec = {
-        "runPolicy": {"ttlSecondsAfterFinished": 0, "backoffLimit": 2**31 - 1, "cleanPodPolicy": "All"},
-        "pytorchReplicaSpecs": replicas,
-    }
-    return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": _queued(job), "spec": spec}
+def _workload(job: Job) -> JsonObject:
+    """Named as a Job's would be: binds of one instant go by the names of Workloads, and so are in the order of jobs."""
+    pod_sets = [{"name": role.name, "count": role.count, "template": _template(job, role)} for role in job.roles]
+    queued = _queued(job)
+    meta = {"namespace": job.namespace, "name": f"job-{queued['name']}", "annotations": queued["annotations"]}
+    spec = {"queueName": job.queue, "priority": job.priority, "podSets": pod_sets}
+    return {"apiVersion": KUEUE, "kind": WORKLOAD, "metadata": meta, "spec": spec}
 
 
 def _queued(job: Job) -> JsonObject:
@@ -249,9 +243,9 @@ def _spread(term: SpreadTerm) -> JsonObject:
 
 def role_of(job: Job, pod: Pod) -> int:
     """The number of the role of a pod that a queued job's controller made."""
-    type_ = pod.metadata.labels.get(REPLICA_TYPE, "")
-    named = next((number for number, role in enumerate(job.roles) if role.name.lower() == type_), None)
-    return named if named is not None else int(len(job.roles) > 1 and type_ == WORKER.lower())
+    labels = pod.metadata.labels
+    type_ = labels.get(REPLICA_TYPE) or labels.get(POD_SET_LABEL, "")
+    return next((number for number, role in enumerate(job.roles) if role.name == type_), 0)
 
 
 # objects that somebody wrote
@@ -266,6 +260,11 @@ class Submission:
     group: JsonObject | None = None
     pods: dict[Seat, JsonObject] = field(default_factory=dict)
     stays: bool = False
+
+    @property
+    def is_alone(self) -> bool:
+        """Is it a Workload of which no job's controller makes pods?"""
+        return self.made_of is not None and self.made_of.get("kind") == WORKLOAD
 
 
 NOTHING = Submission()
@@ -286,23 +285,46 @@ def written(job: Job, manifests: Sequence[JsonObject]) -> Submission:
     kinds = {(str(m.get("apiVersion")).rpartition("/")[0], str(m.get("kind"))) for m in manifests}
     if not kinds <= {("", "Pod"), ("scheduling.volcano.sh", "PodGroup")}:
         (made_of,) = manifests
-        if made_of.get("kind") == "Workload":
-            raise KumiError(f"a Workload alone ({job.key}) has no pods: play it at engine speed")
-        spec = made_of.get("spec") or {}
-        if made_of.get("kind") == "Job" and (spec.get("completions") or 1) > (spec.get("parallelism") or 1):
-            raise KumiError(f"job {job.key} has more completions than pods at a time: play it at engine speed")
-        return Submission(made_of, stays=True)
-    if job.via is Via.WORKLOAD:
-        raise KumiError(f"pods of a queue ({job.key}) are not played at stack speed yet: play them at engine speed")
+        return Submission(_in_one_round(job, made_of) if made_of.get("kind") == "Job" else made_of, stays=True)
     gang = next((m for m in manifests if m.get("kind") == "PodGroup"), None)
     alone = [m for m in manifests if m.get("kind") == "Pod"]
-    by_role = [[m for m in alone if _role_name(m) == role.name] for role in job.roles]
-    if len(job.roles) == 1:
-        by_role = [alone]
-    if [len(pods) for pods in by_role] != [role.count for role in job.roles]:
-        raise KumiError(f"the pods of {job.key} have one role and several shapes: play them at engine speed")
-    seats = {(number, index): pod for number, pods in enumerate(by_role) for index, pod in enumerate(pods)}
+    by_role = {role.name: list[JsonObject]() for role in job.roles}
+    for manifest, name in zip(alone, _role_names(job, alone), strict=True):
+        by_role.setdefault(name, []).append(manifest)
+    if [len(pods) for pods in by_role.values()] != [role.count for role in job.roles]:
+        raise KumiError(f"which pods of {job.key} are alike depends on its LimitRanges: write all that they ask for")
+    seats = {(number, index): pod for number, pods in enumerate(by_role.values()) for index, pod in enumerate(pods)}
     return Submission(None, gang, seats, stays=True)
+
+
+def _role_names(job: Job, pods: Sequence[JsonObject]) -> list[str]:
+    """The role of each, as arriving.py gives them."""
+    if len(job.roles) == 1:
+        return [job.roles[0].name] * len(pods)
+    stored = [checked(pod, format_time(job.arrives_ms)).stored for pod in pods]
+    if job.via is Via.WORKLOAD:
+        return [role_hash(pod["spec"]) for pod in stored]
+    shapes, names, found = Shapes(), dict[tuple[str, PodShape], str](), list[str]()
+    for pod in stored:
+        own = _role_name(pod)
+        key = own, shapes.of_template(pod, job.namespace)
+        if key not in names:
+            number = sum(name == own for name, _ in names) + 1
+            names[key] = own if number == 1 else f"{own}.{number}"
+        found.append(names[key])
+    return found
+
+
+def _in_one_round(job: Job, manifest: JsonObject) -> JsonObject:
+    """A Job with more completions than pods at a time, as one whose pods take as long as all its rounds; others as they are."""
+    spec = manifest.get("spec") or {}
+    if (spec.get("completions") or 1) <= spec.get("parallelism", 1):
+        return manifest
+    said = {} if job.said_ms is None else {EXECUTION: text(job.said_ms)}
+    meta = manifest.get("metadata") or {}
+    own = {key: value for key, value in (meta.get("annotations") or {}).items() if not key.endswith(EXECUTION_NAME)}
+    rounds = {**manifest, "metadata": {**meta, "annotations": {**own, **said}}}
+    return {**rounds, "spec": {**spec, "completions": job.pods}}
 
 
 def _role_name(pod: JsonObject) -> str:

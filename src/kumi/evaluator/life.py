@@ -164,7 +164,7 @@ def _member(life: Life) -> Member:
     job = life.job
     if life.via is Via.GANG:
         return Member(priority=job.priority, deadline_ms=job.deadline_ms, execution_ms=job.said_ms)
-    if life.via is Via.WORKLOAD or (job.deadline_ms is None and job.said_ms is None):
+    if job.deadline_ms is None and job.said_ms is None:
         return ALONE
     return Member(deadline_ms=job.deadline_ms, execution_ms=job.said_ms)
 

@@ -73,6 +73,8 @@ class Job:
     checkpoint_ms: int | None = None
     labels: tuple[tuple[str, str], ...] = ()
     """of its pods"""
+    renews: bool = False
+    """its Workload goes with its pods, and another one comes with the next: pods that are in a queue by themselves"""
 
     @property
     def namespace(self) -> str:
@@ -87,7 +89,7 @@ class Job:
     @property
     def pods(self) -> int:
         """How many in all."""
-        return sum(role.count for role in self.roles)
+        return self.roles[0].count if len(self.roles) == 1 else sum(role.count for role in self.roles)
 
 
 @dataclass(frozen=True, slots=True)

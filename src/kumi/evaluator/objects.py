@@ -37,6 +37,7 @@ from kumi.engine.model import (
     Taint,
     Toleration,
     Topology,
+    VolumeLimits,
 )
 
 KUEUE = "kueue.x-k8s.io/v1beta2"
@@ -134,6 +135,11 @@ def _namespace(noun: Namespace) -> JsonObject:
 def _priority_class(noun: PriorityClass) -> JsonObject:
     made = _made("scheduling.k8s.io/v1", "PriorityClass", {"name": noun.name})
     return made | {"value": noun.value} | ({"globalDefault": True} if noun.default else {})
+
+
+def _volume_limits(noun: VolumeLimits) -> JsonObject:
+    drivers = [{"name": name, "nodeID": noun.node, "allocatable": {"count": most}} for name, most in noun.most]
+    return _made("storage.k8s.io/v1", "CSINode", {"name": noun.node}, {"drivers": drivers})
 
 
 def _budget(noun: DisruptionBudget) -> JsonObject:
@@ -290,6 +296,7 @@ _MAKERS: dict[type[Noun], Callable[[Any], JsonObject]] = {
     Namespace: _namespace,
     PriorityClass: _priority_class,
     DisruptionBudget: _budget,
+    VolumeLimits: _volume_limits,
     Flavor: _flavor,
     Topology: _topology,
     AdmissionCheck: _check,
@@ -304,6 +311,7 @@ _KINDS: dict[type[Noun], tuple[str, str]] = {
     Namespace: ("v1", "Namespace"),
     PriorityClass: ("scheduling.k8s.io/v1", "PriorityClass"),
     DisruptionBudget: ("policy/v1", "PodDisruptionBudget"),
+    VolumeLimits: ("storage.k8s.io/v1", "CSINode"),
     Flavor: (KUEUE, "ResourceFlavor"),
     Topology: (KUEUE, "Topology"),
     AdmissionCheck: (KUEUE, "AdmissionCheck"),

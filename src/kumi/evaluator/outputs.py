@@ -20,14 +20,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kumi.evaluator import summary
-from kumi.evaluator.compare import Comparison
-from kumi.evaluator.compare import to_json as compared_json
-from kumi.evaluator.explain import to_json as explained_json
 from kumi.evaluator.play import Played
 from kumi.evaluator.tables import Table
+
+if TYPE_CHECKING:
+    from kumi.evaluator.compare import Comparison
 
 PART = ".part-"
 """what the name of a file that is being written begins with"""
@@ -50,6 +50,8 @@ def write(
     if wanted.csv and played:
         written.append(_jobs(folder / "jobs.csv", played))
     if compared is not None:
+        from kumi.evaluator.compare import to_json as compared_json
+
         written.append(_json(folder / "comparison.json", [compared_json(one) for one in compared]))
     if any(one.explained for one in played):
         written.append(_json(folder / "explained.json", explained(played)))
@@ -69,12 +71,14 @@ def labelled(played: Sequence[Played]) -> list[Played]:
 
 def explained(played: Sequence[Played]) -> list[dict[str, Any]]:
     """One object a run: whose, and the records of the job that was asked about."""
+    from kumi.evaluator.explain import to_json  # the API's nouns stand behind its sentences
+
     return [
         {
             "policy": one.policy,
             "seed": one.seed,
             **({"parameters": dict(one.parameters)} if one.parameters else {}),
-            "records": explained_json(one.explained, one.start_ms),
+            "records": to_json(one.explained, one.start_ms),
         }
         for one in played
     ]

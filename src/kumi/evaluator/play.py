@@ -24,14 +24,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kumi.api.errors import KumiError
 from kumi.evaluator import saving
 from kumi.evaluator.budget import Budget
-from kumi.evaluator.explain import Entry, Explainer, find
 from kumi.evaluator.history import History
 from kumi.evaluator.model import START_MS, Load, Observer, Policy
 from kumi.evaluator.result import Result
-from kumi.evaluator.sources import Parameters, Source, Stated, stamps
+from kumi.evaluator.sources import Parameters, Source, Stated, absolute, stamps
 from kumi.evaluator.watch import Progress, Watch
 
 if TYPE_CHECKING:
+    from kumi.evaluator.explain import Entry
     from kumi.evaluator.external import External
 
 SPELL_MS = 200
@@ -40,11 +40,13 @@ FIRST_EVENTS, MOST_EVENTS = 64, 100_000
 SAVE_MS = 30_000
 """real time between two saves of a run"""
 STOPPED = "It was stopped."
+NO_JOB = "no job came: nothing was there to decide about"
 ENGINE, STACK, EXTERNAL = "engine", "stack", "external"
 """the speeds: the engine alone, the whole stack, and that with a scheduler in another process"""
 DEFAULT = "default"
 """the policy of who names none"""
-SHORT_S = 1.0
+SHORT_S = 10.0
+"""a run that took no longer, and is the only one, is sooner played than read"""
 NAME_LENGTH = 20
 """of a saved run's file, without its ending"""
 
@@ -86,6 +88,16 @@ class Task:
         """For people: policy, parameters, seed."""
         policy = self.policy if isinstance(self.policy, str) else self.policy.name
         return " ".join((policy, *(f"{name}={value}" for name, value in self.parameters), f"seed {self.seed}"))
+
+    def anywhere(self) -> Task:
+        """The same with whole paths: a worker elsewhere stands in another folder."""
+        from kumi.evaluator.policies import known
+
+        policy = self.policy
+        if isinstance(policy, str) and not known(policy):
+            policy = str(Path(policy).absolute())
+        keep = str(Path(self.keep).absolute()) if self.keep else ""
+        return replace(self, source=absolute(self.source), policy=policy, keep=keep)
 
 
 @dataclass(frozen=True)
@@ -170,16 +182,17 @@ def play(task: Task, watch: Watch) -> Played:
     if run is None:
         run = _begin(task, load, policy, budget)
     stopped = _drive(run, _Teller(task, load, run, watch), saved)
+    facts = next(one for one in run.observers if isinstance(one, History)).facts
     played = Played(
-        facts=next(one for one in run.observers if isinstance(one, History)).facts,
+        facts=facts,
         policy=policy.name,
         seed=task.seed,
         run_s=time.perf_counter() - begun_s + (saved.spent_s if saved is not None else 0.0),
         parameters=task.parameters,
         start_ms=load.start_ms,
         stopped=run.stopped or stopped,
-        notes=load.notes,
-        explained=tuple(entry for one in run.observers if isinstance(one, Explainer) for entry in one.entries),
+        notes=load.notes if len(facts.jobs.arrival) else (*load.notes, NO_JOB),
+        explained=_explained(run) if task.explain else (),
         external=_of_external(run) if task.external is not None else (),
     )
     if saved is not None and not stopped:
@@ -202,6 +215,8 @@ def _begin(task: Task, load: Load, policy: Policy, budget: Budget) -> Driven:
     """The run at its beginning, with those who listen."""
     observers: list[Observer] = [History()]
     if task.explain:
+        from kumi.evaluator.explain import Explainer, find  # the API's nouns stand behind its sentences
+
         with suppress(KumiError):
             observers.append(Explainer(find(load, task.explain)))
     if task.speed == ENGINE:
@@ -218,6 +233,12 @@ def _begin(task: Task, load: Load, policy: Policy, budget: Budget) -> Driven:
     from kumi.evaluator.stack import StackRun
 
     return StackRun(load, policy, task.seed, observers, budget)
+
+
+def _explained(run: Driven) -> tuple[Entry, ...]:
+    from kumi.evaluator.explain import Explainer
+
+    return tuple(entry for one in run.observers if isinstance(one, Explainer) for entry in one.entries)
 
 
 def _of_external(run: Driven) -> tuple[tuple[str, Any], ...]:
@@ -274,7 +295,7 @@ class Saved:
 
     def __init__(self, task: Task, load: Load, policy: Policy) -> None:
         self._task, self._load, self._policy = task, load, policy
-        self._given = _identity(task, load, policy)
+        self._stamps = stamps(task.source.files())
         self._folder = Path(task.keep)
         self._since_s = time.perf_counter()
         self.spent_s = 0.0
@@ -309,10 +330,20 @@ class Saved:
                 self._path(".spent").write_text(str(spent_s), "utf-8")
 
     def finish(self, played: Played) -> None:
-        """It is done. A short run that is the only one is sooner played than read."""
+        """It is done."""
         if self._task.of > 1 or played.run_s > SHORT_S:
             with suppress(OSError):
                 saving.write(self._path(".done"), played, self._policy.profile, self._given)
+
+    @cached_property
+    def _given(self) -> str:
+        """What tells one run from another: what it is given, and the files as they were when this was read from them."""
+        told = hashlib.sha256(saving.fingerprint(self._load, self._policy, self._task.seed).encode())
+        told.update(
+            repr((self._task.source.words, self._task.parameters, self._task.limits, self._task.explain)).encode()
+        )
+        told.update(repr(self._stamps).encode())
+        return told.hexdigest()
 
     def _read(self, ending: str) -> object:
         if not self._task.resume:
@@ -324,11 +355,3 @@ class Saved:
 
     def _path(self, ending: str) -> Path:
         return self._folder / f"{self._given[:NAME_LENGTH]}{ending}"
-
-
-def _identity(task: Task, load: Load, policy: Policy) -> str:
-    """What tells one run from another: what it is given, and the files that this is read from."""
-    told = hashlib.sha256(saving.fingerprint(load, policy, task.seed).encode())
-    told.update(repr((task.source.words, task.parameters, task.limits, task.explain)).encode())
-    told.update(repr(stamps(task.source.files())).encode())
-    return told.hexdigest()

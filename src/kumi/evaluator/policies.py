@@ -120,7 +120,7 @@ def policy(named: str | Path, plugins: Sequence[Path] = ()) -> Policy:
     if not path.is_file():
         raise KumiError(f"there is no policy {named}: built-in are {', '.join(BUILTIN)}; and there is no such file")
     if path.suffix == ".py":
-        return replace(_with(Policy("", _parsed({}, path.stem, ())), path.stem, (path, *plugins)), name=path.stem)
+        return replace(_with(Policy("", _parsed({}, path.stem)), path.stem, (path, *plugins)), name=path.stem)
     return _of_file(path, plugins)
 
 
@@ -128,7 +128,7 @@ def policy(named: str | Path, plugins: Sequence[Path] = ()) -> Policy:
 def built_in(name: str) -> Policy:
     """The built-in policy of that name. KeyError."""
     raw = BUILTIN[name]
-    return Policy(name, _parsed(raw, name, ()), as_gangs=_is_of_gangs(raw))
+    return Policy(name, _parsed(raw, name), as_gangs=_is_of_gangs(raw))
 
 
 def _with(found: Policy, name: str, plugins: Sequence[Path]) -> Policy:
@@ -157,15 +157,16 @@ def _seated(profile: Profile, names: Sequence[str]) -> Profile:
 def _of_file(path: Path, plugins: Sequence[Path]) -> Policy:
     from kumi.api.yaml import load_all
     from kumi.evaluator import manifests
-    from kumi.runtime.policy_files import checked, line_of
+    from kumi.runtime.config_maps import is_config_map
+    from kumi.runtime.policy_files import checked, line_of, opened
 
     try:
         text = path.read_bytes()
         documents = [(n, one) for n, one in enumerate(load_all(text)) if one is not None]
     except (OSError, KumiError) as error:
         raise KumiError(f"the policy {path} can't be read: {error}") from error
-    objects = [(n, one) for n, one in documents if manifests.is_object(one)]
-    said = [(n, one) for n, one in documents if not manifests.is_object(one)]
+    objects = [(n, one) for n, one in documents if manifests.is_object(one) and not is_config_map(one)]
+    said = [(n, one) for n, one in documents if not manifests.is_object(one) or is_config_map(one)]
     if len(said) > 1:
         lines = ", ".join(str(line_of(text, "", n)) for n, _ in said)
         raise KumiError(
@@ -173,6 +174,8 @@ def _of_file(path: Path, plugins: Sequence[Path]) -> Policy:
         )
     at, raw = said[0] if said else (0, {})
     profile = checked(raw, path, text, document=at, plugins=plugins)
+    if is_config_map(raw):
+        raw = opened(raw, path, text, at).raw
     if plugins:
         profile = _seated(profile, [file.stem for file in plugins])
     found = manifests.nouns((f"{path}, line {line_of(text, '', n)}", one) for n, one in objects)
@@ -183,11 +186,10 @@ def _is_of_gangs(raw: Any) -> bool:
     return isinstance(raw, Mapping) and any(raw.get(field) is not None for field in GANGS)
 
 
-def _parsed(raw: Mapping[str, Any], name: str, files: Sequence[Path]) -> Profile:
+def _parsed(raw: Mapping[str, Any], name: str) -> Profile:
     from kumi.engine.policy import PolicyError, parse
-    from kumi.runtime.plugin_files import others
 
     try:
-        return parse(raw, {one.name: one.made for one in others(files)})
+        return parse(raw)
     except PolicyError as error:
         raise KumiError(f"the built-in policy {name} can't be used: {error}") from error

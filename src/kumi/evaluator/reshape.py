@@ -22,7 +22,7 @@ from math import inf
 import numpy as np
 
 from kumi.api.errors import KumiError
-from kumi.engine.model import Delta, Node, NodeUsage, NumaTopology, Put, Remove
+from kumi.engine.model import Delta, Node, NodeUsage, NumaTopology, Put, Remove, VolumeLimits
 from kumi.evaluator.model import Arrive, Cancel, Change, Event, Job, Load
 
 GPU = "nvidia.com/gpu"
@@ -127,7 +127,7 @@ def _without(load: Load, gone: frozenset[str]) -> Load:
 def _node_of(noun: object) -> str | None:
     if isinstance(noun, Node):
         return noun.name
-    return noun.node if isinstance(noun, NodeUsage | NumaTopology) else None
+    return noun.node if isinstance(noun, NodeUsage | NumaTopology | VolumeLimits) else None
 
 
 def _endless(event: Event) -> Event | None:
@@ -172,7 +172,7 @@ class _Fewer:
             case Put(noun):
                 return _node_of(noun) in self.gone
             case Remove(type, key):
-                return issubclass(type, Node | NodeUsage | NumaTopology) and key in self.gone
+                return issubclass(type, Node | NodeUsage | NumaTopology | VolumeLimits) and key in self.gone
         return False
 
 
@@ -303,6 +303,7 @@ def _another(job: Job, key: str, at_ms: int, runs_ms: int | None) -> Job:
         None if job.deadline_ms is None else at_ms + job.deadline_ms - job.arrives_ms,
         job.checkpoint_ms,
         job.labels,
+        job.renews,
     )
 
 

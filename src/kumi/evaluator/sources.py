@@ -170,7 +170,7 @@ class ScenarioFile:
     @property
     def scenario(self) -> Scenario:
         """What is in the file. ScenarioError."""
-        return _scenario(self.path, self.parameters, stamps((self.path,)))
+        return _reading(self.path, self.parameters).now()
 
     def load(self, seed: int) -> Load:
         """See Source."""
@@ -183,7 +183,7 @@ class ScenarioFile:
 
     def files(self) -> Sequence[str]:
         """See Source."""
-        return (self.path,)
+        return self.scenario.files
 
     @property
     def words(self) -> str:
@@ -256,12 +256,39 @@ class Given:
         return False
 
 
-@lru_cache(maxsize=2)
-def _scenario(path: str, parameters: Parameters, of: tuple[tuple[str, int, int], ...]) -> Scenario:
-    """`of`: the file as it is now."""
-    from kumi.evaluator.scenarios import load_scenario
+def absolute(source: Source) -> Source:
+    """The same with whole paths."""
+    match source:
+        case Trace():
+            nodes = str(Path(source.nodes).absolute()) if source.nodes else ""
+            return replace(source, jobs=str(Path(source.jobs).absolute()), nodes=nodes)
+        case ScenarioFile():
+            return replace(source, path=str(Path(source.path).absolute()))
+    return source
 
-    return load_scenario(path, dict(parameters))
+
+@dataclass(slots=True)
+class _Reading:
+    """A scenario's file as it was read last, with what its files were like then."""
+
+    path: str
+    parameters: Parameters
+    known: tuple[tuple[tuple[str, int, int], ...], Scenario] | None = None
+
+    def now(self) -> Scenario:
+        """The scenario, which is read again if one of its files has changed. ScenarioError."""
+        from kumi.evaluator.scenarios import load_scenario
+
+        known = self.known
+        if known is None or stamps(known[1].files) != known[0]:
+            found = load_scenario(self.path, dict(self.parameters))
+            self.known = known = stamps(found.files), found
+        return known[1]
+
+
+@lru_cache(maxsize=2)
+def _reading(path: str, parameters: Parameters) -> _Reading:
+    return _Reading(path, parameters)
 
 
 def stamps(files: Sequence[str]) -> tuple[tuple[str, int, int], ...]:

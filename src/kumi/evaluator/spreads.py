@@ -3,7 +3,7 @@
     Fixed         always the same
     Uniform       anything between two
     Exponential   what is memoryless: half is below 0.7 of the mean
-    LogNormal     most are short, some are long; cut off at `most_ms`, if that is given
+    LogNormal     most are short, some are long; cut off at `most_ms`, else at LONGEST_MS
     Pareto        a tail as heavy as can be, between `least_ms` and `most_ms`: density ~ x^-(shape + 1)
 
 Units      milliseconds, as floats; whoever makes times of them rounds.
@@ -23,6 +23,10 @@ from numpy.typing import NDArray
 from kumi.api.errors import KumiError
 
 Lengths: TypeAlias = NDArray[np.float64]
+WIDEST = 10.0
+"""Of a log-normal spread: with it one of six is 20,000 times the median, or more."""
+LONGEST_MS = 2.0**47
+"""what is longer, some four thousand years, no calendar has the end of"""
 
 
 class Spread(Protocol):
@@ -107,6 +111,8 @@ class LogNormal:
     def __post_init__(self) -> None:
         _positive("median", self.median_ms)
         _positive("sigma", self.sigma)
+        if self.sigma > WIDEST:
+            raise KumiError(f"the sigma of a spread must be {WIDEST:g} at most, not {self.sigma}: 2 is a very wide one")
         _bounds(self.median_ms, self.most_ms)
 
     @property
@@ -120,7 +126,7 @@ class LogNormal:
 
     def draw(self, rng: np.random.Generator, count: int) -> Lengths:
         """See Spread."""
-        return np.minimum(rng.lognormal(log(self.median_ms), self.sigma, count), self.most_ms)
+        return np.minimum(rng.lognormal(log(self.median_ms), self.sigma, count), min(self.most_ms, LONGEST_MS))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,14 @@ from __future__ import annotations
 import asyncio  # noqa: TID251  the registry's verbs are coroutines; nothing waits for real time
 from collections.abc import Iterator, Sequence
 
+from kumi.api import kueue
 from kumi.api.core import Pod
 from kumi.api.errors import ApiError, InvariantError, KumiError
 from kumi.api.meta import Object
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
 from kumi.bridge.into.pod import SCHEDULERS
+from kumi.controllers.workload_status import finished
 from kumi.engine.gangs import Queue
 from kumi.engine.model import Delta, Noun, Profile, Put
 from kumi.evaluator import job_objects
@@ -41,7 +43,9 @@ from kumi.evaluator.model import Act, Arrive, Cancel, Change, Event, Job, Load, 
 from kumi.evaluator.objects import kind_of, reported
 from kumi.evaluator.task_mix import profile_for
 from kumi.evaluator.why import why
+from kumi.evaluator.workload_owner import WorkloadOwner
 from kumi.evaluator.world import World
+from kumi.jobs.pod_groups import GROUP_LABEL
 from kumi.jobs.workload import name_of
 from kumi.kubelet.simulated import SimulatedPods, as_it_says, gone, said, succeeded
 from kumi.registry.objects import clone
@@ -89,7 +93,7 @@ class StackRun:
 
     def _made_world(self, profile: Profile, schedulers: tuple[str, ...] = SCHEDULERS) -> World:
         """`schedulers`: the pods' scheduler names that mean Kumi."""
-        loops = (_Owner(self._books), SimulatedPods(self._ends))
+        loops = (_Owner(self._books), WorkloadOwner(self._books.owns), SimulatedPods(self._ends))
         start_ms = self.load.start_ms
         return World(self._books, profile, self.seed, start_ms, controllers=loops, schedulers=schedulers)
 
@@ -234,8 +238,8 @@ class StackRun:
         await self._prepare(life)
         if life.objects.made_of is not None:
             made = await self._create(clone(life.objects.made_of))
-            uid, kind = str(made["metadata"]["uid"]), self.world.kind_of(made)
-            workload = name_of(kind, str(made["metadata"]["name"]), uid)
+            uid, name = str(made["metadata"]["uid"]), str(made["metadata"]["name"])
+            workload = name if life.objects.is_alone else name_of(self.world.kind_of(made), name, uid)
             self._books.owned(life, uid, f"{job.namespace}/{workload}")
             return
         if life.objects.group is not None:
@@ -258,8 +262,17 @@ class StackRun:
         there = set(life.pods.values())
         for seat, pod in life.objects.pods.items():
             if seat not in there:
-                made = await self._create(clone(pod), self._books.next_uid(life, seat))
+                uid = "" if life.via is Via.WORKLOAD else self._books.next_uid(life, seat)
+                made = await self._create(clone(pod), uid)
                 self._books.submitted(life, str(made["metadata"]["uid"]), seat)
+                if life.via is Via.WORKLOAD:
+                    self._books.queued(life, self._workload_of(made))
+
+    def _workload_of(self, pod: JsonObject) -> str:
+        """The key of the Workload of a pod that is in a queue by itself, or with others."""
+        meta = pod["metadata"]
+        group = (meta.get("labels") or {}).get(GROUP_LABEL)
+        return f"{meta['namespace']}/{group or name_of(SCHEME.of(Pod), str(meta['name']), str(meta['uid']))}"
 
     async def _create(self, manifest: JsonObject, uid: str = "") -> JsonObject:
         """What has pods, or is one. ApiError."""
@@ -279,13 +292,22 @@ class StackRun:
         if what is What.FINISHED:
             for pod in pods:
                 await perform(self.world.client, said(pod, succeeded(pod, self.now_ms)))
-            if life.objects.stays or life.objects.made_of is not None:
+            if life.objects.stays and life.objects.is_alone:
+                await self._tell_finished(life.of_workload)
+            if life.objects.stays or (life.objects.made_of is not None and not life.objects.is_alone):
                 return
         for pod in pods if life.objects.made_of is None else ():
             await perform(self.world.client, deletion(pod))
         for whole in (life.objects.made_of, life.objects.group):
             if whole is not None:
                 await self.world.delete(clone(whole))
+
+    async def _tell_finished(self, workload: str) -> None:
+        """A Workload that no controller looks after has finished."""
+        namespace, _, name = workload.partition("/")
+        view = self.world.view.get(kueue.Workload, namespace, name)
+        if view is not None:
+            await perform(self.world.client, finished(view, "Succeeded", "All its pods have succeeded", self.now_ms))
 
     async def _rest(self) -> None:
         """Everything that follows at this instant."""

@@ -19,6 +19,7 @@
     sandbox.py       what sandboxed pods see of the machine          sandbox_view.py  that as places
     bubblewrap.py    a sandbox, and the way into it
     last_words.py    the message of a container's end                pressure.py    whether the machine runs short
+    meter.py         what containers use                             process_trees.py  read from /proc
     settings.py      what whoever starts nodes decides
 
 A container is a process with its descendants under a shim. The shim outlives Kumi: what is on disk (records) and what

@@ -30,6 +30,7 @@ from kumi.kubelet.addresses import Addresses, Block, hold_block
 from kumi.kubelet.claims import Attachments
 from kumi.kubelet.environment import Sources
 from kumi.kubelet.feed import Change, follow
+from kumi.kubelet.meter import Meter, Running
 from kumi.kubelet.pod_record import PodRecord, load, save
 from kumi.kubelet.pod_state import FINAL
 from kumi.kubelet.ports import Group, Ports, ephemeral_range, port_range
@@ -67,6 +68,10 @@ class Member(Protocol):
         """The shims of a pod's containers that run."""
         ...
 
+    def running(self) -> list[Running]:
+        """Its containers that run."""
+        ...
+
 
 class _OwnHosts(NamedTuple):
     """The hosts file of a pod that does not share its namespace's: `lines` come first in it."""
@@ -79,7 +84,8 @@ class _OwnHosts(NamedTuple):
 class Machine:
     """See the module."""
 
-    def __init__(self, client: Client, settings: MachineSettings, clock: Clock) -> None:
+    def __init__(self, client: Client, settings: MachineSettings, clock: Clock, meter: Meter | None = None) -> None:
+        self.meter = meter or Meter(clock)
         self.client, self.settings, self.clock = client, settings, clock
         self.kinds = scheme.load()
         self.names = hosts.Names(settings.cluster_domain)
@@ -163,6 +169,7 @@ class Machine:
             asyncio.create_task(self._follow_services()),
             asyncio.create_task(self._follow_pods()),
             asyncio.create_task(keeper.run(self.settings.data_dir, self.attachments)),
+            asyncio.create_task(self.meter.run(self._members, self._running, self.settings.measure_ms)),
         ]
 
     # what nodes ask for
@@ -185,6 +192,9 @@ class Machine:
         """The shims of a pod's containers that run here."""
         member = self._members.get((pod.get("spec") or {}).get("nodeName") or "")
         return [] if member is None else member.guardians(pod["metadata"]["uid"])
+
+    def _running(self) -> list[Running]:
+        return [one for member in self._members.values() for one in member.running()]
 
     def pod_here(self, pod: JsonObject, address: str, home: Path) -> None:
         """A pod of this machine has its address: its name resolves once the hosts files are written."""

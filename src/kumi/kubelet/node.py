@@ -31,6 +31,7 @@ from kumi.kubelet import gpus, inside, pressure
 from kumi.kubelet.admission import Refusal, Room
 from kumi.kubelet.devices import Devices
 from kumi.kubelet.machine import Machine, kill_below
+from kumi.kubelet.meter import Running
 from kumi.kubelet.pod_record import PodRecord, home_of
 from kumi.kubelet.pod_state import FINAL
 from kumi.kubelet.records import boot_id
@@ -134,6 +135,10 @@ class ProcessNode:
         """See machine.Member."""
         worker = self._workers.get(uid)
         return [] if worker is None else worker.guardians
+
+    def running(self) -> list[Running]:
+        """See machine.Member."""
+        return [one for worker in self._workers.values() for one in worker.running]
 
     # what workers tell (worker.Host)
 

@@ -44,6 +44,8 @@ class MachineSettings:
     """variables by which clients in containers find the API"""
     log: Limits = LIMITS
     """how much of each container's log is kept"""
+    measure_ms: int = 10_000
+    """between two looks at what containers use"""
     isolation: str = ""
     """"" finds out; `none`, `mount`, `user` (mounts.py) insist"""
     sandbox: Plan | None = None

@@ -1,7 +1,8 @@
 """Simulated: pods that run in virtual time, on nodes that are nothing but objects. A controller by the pod's key.
 
 The rule, first that holds, of a pod that has a node:
-    1  it is being deleted              it is gone: nothing runs that would need its grace
+    1  it is being deleted              it is gone: nothing runs that would need its grace. One that somebody still keeps (by a
+                                        finalizer) has failed: that is what he waits to hear
     2  it is over                       nothing more
     3  its node is gone or not ready    it is lost, by no fault of its own (DisruptionTarget), and gone at once
     4  it doesn't run yet               it runs, all its containers ready
@@ -68,7 +69,9 @@ class SimulatedPods:
         meta, uid = pod.metadata, pod.metadata.uid
         if meta.deletion_timestamp is not None:
             self._started_ms.pop(uid, None)
-            return Outcome((Delete(self._kind, namespace, name, uid, grace_seconds=0),))
+            is_kept = meta.finalizers and pod.status.phase not in FINAL
+            last = (said(pod, {"phase": "Failed", "reason": "Killed"}),) if is_kept else ()
+            return Outcome((*last, Delete(self._kind, namespace, name, uid, grace_seconds=0)))
         if pod.status.phase in FINAL:
             self._started_ms.pop(uid, None)
             return NOTHING

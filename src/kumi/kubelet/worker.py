@@ -33,6 +33,7 @@ from kumi.kubelet import devices, handlers, inside, logs, pod_record, shim, volu
 from kumi.kubelet.environment import CannotConfigure
 from kumi.kubelet.last_words import with_last_words
 from kumi.kubelet.machine import Machine
+from kumi.kubelet.meter import Running
 from kumi.kubelet.outfit import Outfit, joining, note
 from kumi.kubelet.pod_plan import HookKind, containers_of, plan_of
 from kumi.kubelet.pod_record import PodRecord
@@ -381,6 +382,14 @@ class PodWorker:
     def guardians(self) -> list[int]:
         """The shims of its containers that run."""
         return [process.who.pid for process in self._processes.values()]
+
+    @property
+    def running(self) -> list[Running]:
+        """Its containers that run."""
+        node, uid = self._host.name, self.uid
+        return [
+            Running(node, uid, name, process.who.pid, process.started_ms) for name, process in self._processes.items()
+        ]
 
     def _stop(self, name: str, kill: bool) -> None:
         process = self._processes.get(name)

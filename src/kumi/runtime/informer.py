@@ -287,6 +287,7 @@ class Informers:
     ) -> None:
         self.cache = Cache()
         self._payloads = payloads
+        self._others: dict[type[Object], Callable[[], Informer]] = {}
         self.reader = reader
         self._clock = clock
         self._kind_of = kind_of
@@ -299,7 +300,13 @@ class Informers:
         self.cache.declare(type_, labels)
         return self._by_type[type_]
 
+    def bring(self, type_: type[Object], make: Callable[[], Informer]) -> None:
+        """The informer of that type is made so: of what can't be watched."""
+        self._others[type_] = make
+
     def _made(self, type_: type[Object]) -> Informer:
+        if type_ in self._others:
+            return self._others[type_]()
         if type_ is CustomObject:
             definitions = self.declare(CustomResourceDefinition)
             return CustomInformer(self.reader, definitions, self.cache, self._clock)

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kumi.api.errors import KumiError
+from kumi.engine.placement.plugins.registry import PLUGINS
 
 if TYPE_CHECKING:
     from kumi.engine.placement.hooks import Configured
@@ -40,15 +41,13 @@ class Found:
 
 def built_in() -> list[Found]:
     """Kumi's own, by name."""
-    from kumi.engine.placement.plugins.registry import PLUGINS
-
     return [Found(name, made, BUILT_IN) for name, made in sorted(PLUGINS.items())]
 
 
 def others(files: Sequence[Path] = ()) -> list[Found]:
     """Those installed, and those of the files, by name. KumiError."""
     found = [*_installed(), *(_of_file(file) for file in files)]
-    taken = {one.name: one.source for one in built_in()}
+    taken = dict.fromkeys(PLUGINS, BUILT_IN)
     for one in found:
         if one.name in taken:
             raise KumiError(f"plug-in {one.name} of {one.source}: {taken[one.name]} has one of that name")
@@ -79,7 +78,7 @@ def _of_file(file: Path) -> Found:
     sys.modules[module.__name__] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise KumiError(f"plug-in {file} can't be loaded: {type(error).__name__}: {error}") from error
     made = [c for c in vars(module).values() if _is_plugin(c) and c.__module__ == module.__name__]
     if len(made) != 1:

@@ -1,6 +1,7 @@
 """Policy files: a policy, a Configuration of Kueue's or a scheduler file of Volcano's, read from disk and checked.
 
 The rule   one document, YAML or JSON; the plug-ins that it names are Python files beside it (plugin_files.py)
+           a ConfigMap that holds one of these is what it holds (config_maps.py)
 Errors     KumiError with the path; of what can be read and is wrong every field at once, one a line, with its line in the file.
 Not here   what the fields mean: kumi.engine.policy.
 """
@@ -8,12 +9,13 @@ Not here   what the fields mean: kumi.engine.policy.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kumi.api.errors import KumiError
+from kumi.runtime.config_maps import Inner, is_config_map, unwrapped
 
 if TYPE_CHECKING:
     import yaml
@@ -45,6 +47,9 @@ def checked(
     from kumi.engine.policy import PolicyError, parse, plugin_files
     from kumi.runtime.plugin_files import others
 
+    if text and is_config_map(raw):
+        inner = opened(raw, path, text, document)
+        return checked(inner.raw, path, inner.text, plugins=plugins)
     named = [path.parent / file for file in plugin_files(raw)] if path is not None else []
     found = others([*named, *plugins])
     try:
@@ -52,6 +57,14 @@ def checked(
     except PolicyError as error:
         lines = "\n".join(f"  line {line_of(text, wrong.path, document)}: {wrong.text()}" for wrong in error.errors)
         raise KumiError(f"the policy {path} is wrong:\n{lines}") from error
+
+
+def opened(raw: Mapping[str, Any], path: Path | None, text: bytes, document: int = 0) -> Inner:
+    """The policy that a ConfigMap holds, which is that document of the file. KumiError."""
+    try:
+        return unwrapped(raw, text, document)
+    except KumiError as error:
+        raise KumiError(f"the policy {path} is wrong:\n{error}") from error
 
 
 def line_of(text: bytes, path: str, document: int = 0) -> int:
@@ -62,11 +75,13 @@ def line_of(text: bytes, path: str, document: int = 0) -> int:
 
     node = next(islice(yaml.compose_all(text, Loader), document, None), None)
     line = node.start_mark.line + 1 if node is not None else 1
-    for word in re.findall(r"[^.\[\]]+", path):
-        step = _below(node, word)
+    words = re.findall(r"[^.\[\]]+", path)
+    while words:  # a name may have dots itself
+        steps = ((_below(node, ".".join(words[:taken])), taken) for taken in range(len(words), 0, -1))
+        step, taken = next(((found, taken) for found, taken in steps if found is not None), (None, 0))
         if step is None:
             break
-        line, node = step
+        (line, node), words = step, words[taken:]
     return line
 
 

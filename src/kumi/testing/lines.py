@@ -29,7 +29,7 @@ SAME = -1
 
 @dataclass(frozen=True)
 class Lined:
-    """A job, see the module. `asks`: what each pod asks for."""
+    """A job, see the module. `asks`: what each pod asks for; `share`: so many thousandths are of one GPU, which others share."""
 
     name: str
     at: int
@@ -41,6 +41,7 @@ class Lined:
     namespace: str = "ns"
     gang: bool = False
     asks: dict[str, Any] = field(default_factory=lambda: {"cpu": 1})
+    share: int = 0
 
     @property
     def key(self) -> str:
@@ -50,12 +51,14 @@ class Lined:
 
 @dataclass
 class Played:
-    """What happened. Seconds since the start. `promised`: the first reservation of each that got one; `evicted`: how often."""
+    """What happened. Seconds since the start. `promised`: the first reservation of each that got one; `evicted`: how often;
+    `decided`: when, and what, in order."""
 
     started: dict[str, int] = field(default_factory=dict)
     ended: dict[str, int] = field(default_factory=dict)
     promised: dict[str, int] = field(default_factory=dict)
     evicted: dict[str, int] = field(default_factory=dict)
+    decided: list[tuple[int, Decision]] = field(default_factory=list)
     state: State | None = None
 
 
@@ -102,8 +105,9 @@ class _Play:
         if job.gang:
             group = PodGroup(job.key, "default", created, least=job.pods, deadline_ms=due, execution_ms=said_ms)
             self.state.apply(Put(group))
+        asked = replace(shape(**job.asks), share=job.share)
         for n in range(job.pods):
-            pod = Pod(f"{job.key}-{n}", f"{job.key}-{n}", shape(**job.asks), created, job.priority, member=member)
+            pod = Pod(f"{job.key}-{n}", f"{job.key}-{n}", asked, created, job.priority, member=member)
             self.state.apply(Put(pod))
 
     def _end(self, key: str, now: int) -> None:
@@ -123,6 +127,7 @@ class _Play:
                 invariants.check(self.state)
             if not decided:
                 return
+            self.played.decided += [(now, decision) for decision in decided]
             for decision in decided:
                 self.state.settle(decision, True)
             for decision in decided:
@@ -136,7 +141,9 @@ class _Play:
             return
         key = decision.pod.rpartition("-")[0]
         pod = self.state.pods.by_uid[decision.pod]
-        runs = replace(pod, node=decision.node, phase="Running", started_ms=(START_S + now) * 1000)
+        runs = replace(
+            pod, node=decision.node, devices=decision.devices, phase="Running", started_ms=(START_S + now) * 1000
+        )
         self.state.apply(Put(runs))
         self.running.setdefault(key, {})[pod.uid] = runs
         job = self.jobs[key]

@@ -83,3 +83,18 @@ def test_a_class_is_what_it_was() -> None:
         "provisioner",
         "volumeBindingMode",
     ]
+
+
+def test_the_drivers_of_a_node_have_names_that_differ_and_the_nodes_name_there() -> None:
+    right = {"name": "x.csi", "nodeID": "n", "allocatable": {"count": 3}}
+    base = {"metadata": {"name": "n1"}}
+    assert wrong(claims.validate_csi_node, {**base, "spec": {"drivers": [right]}}) == []
+    assert wrong(claims.validate_csi_node, {**base, "spec": {"drivers": []}}) == []
+    drivers = [right, right, {"nodeID": "n"}, {"name": "A_b"}, {**right, "name": "y", "allocatable": {"count": -1}}]
+    assert wrong(claims.validate_csi_node, {**base, "spec": {"drivers": drivers}}) == [
+        "spec.drivers[1].name",
+        "spec.drivers[2].name",
+        "spec.drivers[3].name",
+        "spec.drivers[3].nodeID",
+        "spec.drivers[4].allocatable.count",
+    ]

@@ -110,6 +110,10 @@ def test_what_nobody_serves_is_a_404(path: str) -> None:
         ("DELETE", "/api/v1/namespaces/a/pods/p/status"),
         ("GET", "/api/v1/namespaces/a/pods/p/binding"),
         ("POST", "/api/v1/watch/pods"),
+        ("GET", "/apis/metrics.k8s.io/v1beta1/watch/pods"),
+        ("POST", "/apis/metrics.k8s.io/v1beta1/nodes"),
+        ("DELETE", "/apis/metrics.k8s.io/v1beta1/nodes/n"),
+        ("GET", "/apis/authorization.k8s.io/v1/watch/selfsubjectaccessreviews"),
         ("OPTIONS", "/api/v1/pods"),
     ],
 )

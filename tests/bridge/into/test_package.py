@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from kumi.api import batch, core, kueue, nodeinfo, policy, scheduling, volcano
+from kumi.api import batch, claims, core, kueue, nodeinfo, policy, scheduling, volcano
 from kumi.api.limits import LimitRange, LimitRangeItem, LimitRangeSpec, ResourceQuota
 from kumi.api.meta import ObjectMeta
 from kumi.bridge.into import AROUND, TYPES, Deltas, removal
@@ -24,6 +24,7 @@ NOUNS = {
     volcano.PodGroup: (gangs.PodGroup, "n/x"),
     policy.PodDisruptionBudget: (gangs.DisruptionBudget, "n/x"),
     nodeinfo.Numatopology: (model.NumaTopology, "x"),
+    claims.CSINode: (model.VolumeLimits, "x"),
     ResourceQuota: (gangs.NamespaceQuota, "n/x"),
 }
 

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kumi.api.claims import PersistentVolume, StorageClass
 from kumi.api.core import Pod
 from kumi.api.meta import Object
-from kumi.bridge.into.volumeclaim import VolumeClaims, reachable, terms_of, union
+from kumi.bridge.into.volumeclaim import VolumeClaims, reachable, terms_of, union, zones_of
 from kumi.engine.model import Delta, Exclusive, Put, Remove, Requirement, VolumeClaim
+from kumi.engine.selectors import affinity_holds
 from kumi.testing.view import decoded
 
 KEY = "ns/data"
@@ -93,7 +95,7 @@ def test_why_a_claim_is_waited_for() -> None:
 
 def test_one_that_waits_for_its_first_consumer_is_not_waited_for() -> None:
     waits = class_(mode="WaitForFirstConsumer")
-    assert told(waits, claim(phase="Pending")) == VolumeClaim(KEY, "", None, Exclusive.NODE)
+    assert told(waits, claim(phase="Pending")) == VolumeClaim(KEY, "", None, Exclusive.NODE, driver="kumi.dev/local")
 
 
 def test_without_a_provisioner_it_is_where_the_volumes_are_that_it_may_get() -> None:
@@ -125,3 +127,54 @@ def test_terms() -> None:
     assert reachable(at, {HOST: "n1"})  # type: ignore[arg-type]
     assert not reachable(at, {HOST: "n2"})  # type: ignore[arg-type]
     assert reachable(volume(), {})  # type: ignore[arg-type]
+
+
+ZONE, OLD = "topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"
+REGION = "topology.kubernetes.io/region"
+WHERE = st.dictionaries(st.sampled_from([ZONE, OLD, REGION]), st.sampled_from("ab"))
+
+
+def labelled(**labels: str) -> PersistentVolume:
+    found = volume()
+    assert isinstance(found, PersistentVolume)
+    found.metadata.labels = labels
+    return found
+
+
+@given(WHERE, st.dictionaries(st.sampled_from([ZONE, OLD, REGION]), st.sampled_from(["a", "b", "a__b"])))
+def test_a_node_is_where_the_labels_of_a_volume_say_or_says_nothing(node: dict[str, str], said: dict[str, str]) -> None:
+    terms = zones_of(labelled(**said))
+    if not said:
+        assert terms is None
+        return
+    other = {ZONE: OLD, OLD: ZONE}
+    there = [node.get(key, node.get(other.get(key, ""), "")) in value.split("__") for key, value in said.items()]
+    assert affinity_holds(terms, node) is (not node or all(there))
+
+
+def test_a_bound_claim_says_its_zone_and_what_is_attached() -> None:
+    made = volume(csi={"driver": "x.csi", "volumeHandle": "v-1"})
+    assert isinstance(made, PersistentVolume)
+    made.metadata.labels = {ZONE: "a"}
+    found = told(made, claim())
+    assert found is not None
+    assert (found.zones, found.driver, found.handle) == (zones_of(made), "x.csi", "v-1")
+
+
+def test_a_claim_that_gets_its_volume_later_is_attached_by_who_makes_it_where_its_class_allows() -> None:
+    class_of = class_(mode="WaitForFirstConsumer", provisioner="x.csi")
+    assert told(class_of, claim(phase="Pending")) == VolumeClaim(KEY, "", None, Exclusive.NODE, None, "x.csi")
+    terms = [{"matchLabelExpressions": [{"key": ZONE, "values": ["a", "b"]}]}, {"matchLabelExpressions": []}, {}]
+    assert isinstance(class_of, StorageClass)
+    class_of.allowed_topologies = terms
+    found = told(class_of, claim(phase="Pending"))
+    assert found is not None
+    assert found.nodes == ((Requirement(ZONE, "In", ("a", "b")),),)
+
+
+def test_nobody_attaches_a_volume_that_is_there_before_its_claim() -> None:
+    found = told(
+        class_(mode="WaitForFirstConsumer", provisioner="kubernetes.io/no-provisioner"), claim(phase="Pending")
+    )
+    assert found is not None
+    assert (found.driver, found.handle) == ("", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,9 @@ from kumi.engine.placement.plugins.registry import PLUGINS
 from kumi.engine.placement.tasks import Job, Status
 
 
-def plugins(case: dict[str, Any]) -> dict[str, Configured]:
+def plugins(case: dict[str, Any]) -> Mapping[str, Configured]:
     """The plug-ins of the case: the real ones, and those."""
-    return PLUGINS | {fake["name"]: Fake(fake) for fake in case["input"].get("fakePlugins", ())}
+    return PLUGINS.joined({fake["name"]: Fake(fake) for fake in case["input"].get("fakePlugins", ())})
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from kumi.api.errors import FieldError
 from kumi.api.meta import Object, parse_time
 from kumi.api.quantity import unit_of
 from kumi.api.scheme import load
@@ -45,8 +46,9 @@ class Opened:
 
 def opened(case: dict[str, Any]) -> Opened | None:
     """None where one of the plug-ins or actions isn't there."""
-    conf = parse(case["schedulerConf"], unsaid=False)
-    assert isinstance(conf, Conf), conf
+    errors: list[FieldError] = []
+    conf = parse(case["schedulerConf"], errors, unsaid=False)
+    assert errors == []
     state = State(Profile(name="volcano"))
     deltas, volumes = Deltas(SCHEDULERS), volumeclaim.VolumeClaims()
     for manifest in case.get("objects", ()):

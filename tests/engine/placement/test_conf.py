@@ -13,16 +13,16 @@ from kumi.engine.placement.plugins.registry import PLUGINS
 
 
 def parsed(raw: Any, *, unsaid: bool = True) -> Conf:
-    found = parse(raw, unsaid=unsaid)
-    assert isinstance(found, Conf), found
+    errors: list[FieldError] = []
+    found = parse(raw, errors, unsaid=unsaid)
+    assert errors == []
     return found
 
 
 def wrong(raw: Any) -> list[str]:
-    found = parse(raw)
-    assert isinstance(found, list)
-    assert all(isinstance(e, FieldError) for e in found)
-    return [e.path for e in found]
+    errors: list[FieldError] = []
+    parse(raw, errors)
+    return [e.path for e in errors]
 
 
 def plugin(**said: Any) -> dict[str, Any]:
@@ -82,6 +82,21 @@ def test_every_mistake_is_named_by_its_path() -> None:
     assert wrong({"tiers": {}}) == ["tiers"]
     assert wrong(plugin(enableJobOrder="yes")) == ["tiers[0].plugins[0].enableJobOrder"]
     assert wrong(plugin(arguments=[1])) == ["tiers[0].plugins[0].arguments"]
+
+
+def test_a_word_that_nobody_knows_is_a_mistake_wherever_it_is() -> None:
+    assert wrong({"tiers": [{"plugin": [{"name": "gang"}]}]}) == ["tiers[0].plugin"]
+    assert wrong({"configurations": [{"name": "preempt", "argument": {}}]}) == ["configurations[0].argument"]
+
+
+def test_what_is_understood_keeps_its_place_beside_mistakes() -> None:
+    errors: list[FieldError] = []
+    conf = parse({"tiers": ["x", {"plugins": [{}, {"name": "gong"}]}]}, errors)
+    assert [e.path for e in errors + wrong_names(conf, [], ["gang"])] == [
+        "tiers[0]",
+        "tiers[1].plugins[0].name",
+        "tiers[1].plugins[1].name",
+    ]
 
 
 @pytest.mark.parametrize(("value", "whole"), [(3, 3), ("3", 3), (3.0, 9), ("x", 9), (True, 9), (None, 9)])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from kumi.engine.model import HostPort, Node, Pod, PodShape, Put, Remove
-from kumi.engine.placement import crowd
+from kumi.engine.model import HostPort, Neighbours, Node, Pod, PodShape, Put, Remove, SpreadTerm
+from kumi.engine.placement import crowd, session
 from kumi.engine.state import State
 from kumi.engine.waiting import Alike
 from kumi.testing.builders import amounts, node, pod
@@ -110,3 +112,14 @@ def test_a_node_that_goes_takes_its_room_along(state: State) -> None:
     state.apply(Remove(Node, "n1"))
     state.crowd.wake(state.pods.waiting.by_shape.values())
     assert state.best.node(pod("ns/p", shape=SHAPE)) is None
+
+
+@pytest.mark.parametrize(("hard", "stands"), [(False, True), (True, False)])
+def test_one_stands_for_others_that_would_only_like_to_be_spread(state: State, hard: bool, stands: bool) -> None:
+    spread = Neighbours(spread=(SpreadTerm("zone", (), hard=hard),))
+    shape = replace(SHAPE, neighbours=spread)
+    state.apply(Put(pod("ns/q", shape=shape)))
+    alike = state.pods.waiting.by_shape[shape]
+    assert state.crowd.refuse(alike, state.pods.by_uid["ns/q"]) is stands
+    session.decide(state, 0)
+    assert alike.full is stands

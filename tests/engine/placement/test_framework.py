@@ -291,3 +291,17 @@ def test_the_earliest_plugin_wakes_the_scheduler() -> None:
     wakes = [{"wake_ms": lambda ms=ms: ms} for ms in (None, 9, 4)]
     assert framework(scene, wakes).wake_ms() == 4
     assert framework(scene, [{}]).wake_ms() is None
+
+
+@given(scenes(), st.lists(st.sampled_from(["priority", "drf", "least_slack", "gang"]), max_size=3, unique=True))
+def test_gangs_stand_in_order_as_a_heap_gives_them(scene: Scene, plugins: list[str]) -> None:
+    session = scene.open(*plugins)
+    heap = Heap(session.job_less, session.jobs())
+    assert [job.key for job in session.jobs_in_order(session.jobs())] == [heap.pop().key for _ in range(len(heap))]
+
+
+def test_a_plugin_asks_alone_where_no_other_has_the_hook() -> None:
+    scene = Scene(line())
+    assert scene.open("gang", "priority").asks_alone("gang", "job_ready")
+    assert not scene.open("gang", "priority").asks_alone("gang", "job_starving")
+    assert not scene.open("priority").asks_alone("gang", "job_ready")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kumi.engine import invariants
 from kumi.engine.decisions import Bind, Decision, EvictPod, GangPhase, Unplaced
 from kumi.engine.gangs import Member, Phase, PodGroup, PriorityClass, Queue
-from kumi.engine.model import Node, Noun, Pod, Profile, Put, Remove
+from kumi.engine.model import Node, NodeUsage, Noun, NumaTopology, Pod, Profile, Put, Remove
 from kumi.engine.placement import gang_session, session
 from kumi.engine.placement.conf import VOLCANO, Arguments, Conf, Option
 from kumi.engine.placement.plugins.tdm import LABEL
@@ -328,3 +328,62 @@ def test_what_an_admitted_workload_needs_keeps_nobody_out() -> None:
     hall.put(group("ns/a", 4, resources=amounts(cpu=4), workload="ns/w", phase=Phase.INQUEUE))
     hall.put(group("ns/b", 4, resources=amounts(cpu=4)), *members("ns/b", 4))
     assert len(bound(hall.run())) == 4
+
+
+BY_USAGE = Conf(("enqueue", "allocate"), ((Option("gang"), Option("usage"), Option("predicates"), Option("binpack")),))
+
+
+def test_a_gang_that_busy_nodes_keep_out_starts_when_one_cools_down() -> None:
+    hall = Hall(node("n1", cpu=4), group("ns/a", 1), *members("ns/a", 1), conf=BY_USAGE)
+    hall.put(NodeUsage("n1", 95.0, 10.0, 0))
+    assert bound(hall.run(1000)) == {}
+    hall.put(NodeUsage("n1", 94.0, 10.0, 2000))
+    assert bound(hall.run(2000)) == {}
+    hall.put(NodeUsage("n1", 20.0, 10.0, 3000))
+    assert bound(hall.run(3000)) == {"ns/a-0": "n1"}
+
+
+def test_a_gang_that_busy_nodes_keep_out_starts_when_nobody_knows_any_more() -> None:
+    hall = Hall(node("n1", cpu=4), group("ns/a", 1), *members("ns/a", 1), conf=BY_USAGE)
+    hall.put(NodeUsage("n1", 95.0, 10.0, 1000))
+    assert bound(hall.run(1000)) == {}
+    wake = hall.state.wake_at_ms()
+    assert wake == 1000 + 5 * 60_000 + 1
+    assert bound(hall.run(wake - 1)) == {}
+    assert bound(hall.run(wake)) == {"ns/a-0": "n1"}
+
+
+@pytest.mark.parametrize("fact", [NodeUsage("n1", 1.0, 1.0, 5), NumaTopology("n1", policy="restricted")])
+def test_what_else_is_known_of_a_node_makes_a_session_due_where_it_is_news(fact: NodeUsage | NumaTopology) -> None:
+    hall = Hall(node("n1", cpu=4), group("ns/a", 1), *members("ns/a", 1), conf=BY_USAGE)
+    hall.run()
+    assert not hall.state.answers.due
+    hall.put(fact)
+    assert hall.state.answers.due
+    hall.run()
+    hall.put(fact)
+    assert not hall.state.answers.due
+    hall.state.apply(Remove(type(fact), "n1"))
+    assert hall.state.answers.due
+
+
+def test_words_alone_make_no_session_due_and_what_is_bound_or_kept_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    hall = Hall(node("n", cpu=2), group("ns/a", 2), *members("ns/a", 2))
+    hall.run()
+    hall.put(group("ns/b", 1), *members("ns/b", 1))
+    runs = []
+    plain = gang_session.rounds.run
+    monkeypatch.setattr(gang_session.rounds, "run", lambda *said: runs.append(said) or plain(*said))
+    said = session.decide(hall.state, 0)
+    assert {type(one) for one in said} == {GangPhase, Unplaced}
+    assert (session.decide(hall.state, 0), len(runs)) == ([], 1)
+
+
+def test_pods_whose_word_did_not_reach_them_are_told_again() -> None:
+    hall = Hall(node("n", cpu=1), group("ns/a", 2), *members("ns/a", 2))
+    told = [one for one in session.decide(hall.state, 0) if isinstance(one, Unplaced)]
+    assert [one.pod for one in told] == ["ns/a-0", "ns/a-1"]
+    hall.state.settle(told[0], ok=False)
+    hall.state.settle(told[1], ok=True)
+    again = [one for one in session.decide(hall.state, 0) if isinstance(one, Unplaced)]
+    assert [one.pod for one in again] == ["ns/a-0"]

@@ -18,18 +18,27 @@ pods = st.lists(
 )
 
 
-def filled(said: list[tuple[int, int, int, str]]) -> State:
-    """Pods by priority, cpus, node; of a Workload, on their way out, or removed again."""
+def filled(said: list[tuple[int, int, int, str]], kept_at: int = -1) -> State:
+    """Pods by priority, cpus, node; of a Workload, on their way out, or removed again. Somebody asks for the first time ahead of
+    that number."""
     state = State()
     for n in range(3):
         state.apply(Put(node(f"n{n}", cpu=9)))
     for number, (priority, cpu, where, kind) in enumerate(said):
+        if number == kept_at:
+            keep(state)
         made = pod(f"ns/p{number}", cpu=cpu, priority=priority, node=f"n{where}")
         made = replace(made, workload="ns/w" if kind == "w" else "", terminating=kind == "t")
         state.apply(Put(made))
         if kind == "gone":
             state.apply(Remove(Pod, made.uid))
     return state
+
+
+def keep(state: State) -> None:
+    """Somebody asks for the first time."""
+    everywhere = np.ones(state.nodes.used.shape[1], dtype=np.bool_)
+    assert list(state.layers.mended(pod("ns/x", cpu=1).shape.requests, everywhere, 0)) == []
 
 
 def plain(state: State, cpu: int, priority: int) -> dict[str, int | None]:
@@ -47,12 +56,12 @@ def plain(state: State, cpu: int, priority: int) -> dict[str, int | None]:
     return found
 
 
-@given(pods, st.integers(1, 9), st.integers(0, 3))
+@given(pods, st.integers(-1, 8), st.integers(1, 9), st.integers(0, 3))
 @settings(max_examples=60, deadline=None)
 def test_rows_come_level_by_level_as_a_plain_count_has_them(
-    said: list[tuple[int, int, int, str]], cpu: int, priority: int
+    said: list[tuple[int, int, int, str]], kept_at: int, cpu: int, priority: int
 ) -> None:
-    state = filled(said)
+    state = filled(said, kept_at)
     everywhere = np.ones(state.nodes.used.shape[1], dtype=np.bool_)
     levels = list(state.layers.mended(pod("ns/x", cpu=cpu).shape.requests, everywhere, priority))
     names = state.nodes.name_by_row()
@@ -71,6 +80,7 @@ def test_outside_of_the_mask_and_for_what_no_node_has_there_are_none() -> None:
 
 def test_a_node_that_goes_takes_its_pods_with_it_and_brings_them_back() -> None:
     state = filled([(0, 9, 0, "")])
+    keep(state)
     row = state.nodes.row_by_name["n0"]
     line = state.nodes.line_by_resource["cpu"]
     state.apply(Remove(Node, "n0"))
@@ -81,5 +91,16 @@ def test_a_node_that_goes_takes_its_pods_with_it_and_brings_them_back() -> None:
 
 def test_a_pod_that_changes_its_priority_changes_its_layer() -> None:
     state = filled([(0, 9, 0, "")])
+    keep(state)
     state.apply(Put(replace(state.pods.by_uid["ns/p0"], priority=5)))
     assert [int(state.layers.by_priority[level].amounts[0].sum()) for level in (0, 5)] == [0, 1000]
+
+
+def test_the_first_question_inside_a_trial_that_is_taken_back_leaves_nothing_behind() -> None:
+    state = filled([(0, 9, 0, "")])
+    with state.trial():
+        state.apply(Remove(Pod, next(iter(state.pods.by_uid))))
+        keep(state)
+    everywhere = np.ones(state.nodes.used.shape[1], dtype=np.bool_)
+    levels = list(state.layers.mended(pod("ns/x", cpu=9).shape.requests, everywhere, 1))
+    assert [sorted(state.nodes.name_by_row()[row] for row in rows.tolist()) for rows in levels] == [["n0", "n1", "n2"]]

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from kumi.engine.journal import Journal
 from kumi.engine.model import Node, Pod, PodShape
-from kumi.engine.placement.nodes import HAS_AT_MOST, Nodes
+from kumi.engine.placement.nodes import HAS_AT_MOST, NOWHERE, Nodes
 from kumi.engine.placement.plugins.predicates import Predicates
-from kumi.testing.builders import GPU, node, shape
+from kumi.testing.builders import GPU, amounts, node, shape
 from kumi.testing.diagram import _plain
 from kumi.testing.strategies import nodes as some_node
 from kumi.testing.strategies import shapes
@@ -186,3 +186,69 @@ def test_what_a_node_lacks_for_what_is_on_it_is_inherited() -> None:
     nodes.use("n1", ((GPU, 1000),), -3)
     nodes.inherit()
     assert not nodes.inherited.any()
+
+
+def test_what_a_lost_trial_asked_for_is_not_remembered() -> None:
+    journal = Journal()
+    nodes = Nodes(journal)
+    nodes.put(node("a", cpu=4))
+    asked = amounts(cpu=1, gpu=1)
+    with journal.trial():
+        nodes.put(node("b", cpu=4, gpu=1))
+        assert [line for line, _ in nodes.asked(asked)] == [0, *(nodes.line_by_resource[r] for r, _ in asked)]
+        assert nodes.takes(PodShape(asked), nodes.by_name()).tolist() == [False, True]
+    assert NOWHERE in [line for line, _ in nodes.asked(asked)]
+    assert nodes.takes(PodShape(asked), nodes.by_name()).tolist() == [False]
+    for number in range(20):
+        nodes.put(node(f"n{number:02}", cpu=4, gpu=number % 2))
+    assert nodes.takes(PodShape(asked), nodes.by_name()).tolist() == [False, *(number % 2 == 1 for number in range(20))]
+
+
+def test_rules_see_what_is_used_and_promised_and_not_who_was_evicted() -> None:
+    journal = Journal()
+    nodes = Nodes(journal)
+    nodes.put(node("a", cpu=9))
+    asked = amounts(cpu=1)
+    cpu = nodes.line_by_resource["cpu"]
+
+    def seen() -> int:
+        return int(nodes.seen(cpu, nodes.by_name())[0])
+
+    nodes.use("a", asked, 4)
+    assert seen() == 4000
+    with journal.trial():
+        nodes.pipeline("a", asked, 2)
+        assert seen() == 6000
+    assert seen() == 4000
+    nodes.evict("a", asked, 3)
+    assert seen() == 1000
+    nodes.pipeline_rows(nodes.row_by_name["a"], asked, 2)
+    assert seen() == 3000
+    nodes.pipeline_rows(nodes.by_name(), asked, np.array([-1]))
+    assert seen() == 2000
+
+
+def test_what_is_inherited_is_so_until_the_node_has_it_again() -> None:
+    journal = Journal()
+    nodes = Nodes(journal)
+    nodes.put(node("a", cpu=4))
+    row, cpu = nodes.row_by_name["a"], nodes.line_by_resource["cpu"]
+    for cpus, over in ((4, 2000), (5, 1000), (6, 0), (3, 3000)):
+        nodes.put(node("a", cpu=cpus))
+        nodes.use("a", amounts(cpu=1), 6 - int(nodes.used[cpu, row]) // 1000)
+        nodes.inherit()
+        assert int(nodes.inherited[cpu, row]) == over
+    nodes.remove("a")
+    nodes.put(node("b", cpu=4))
+    nodes.inherit()
+    assert (nodes.row_by_name["b"], int(nodes.inherited[cpu, row])) == (row, 0)
+
+
+def test_what_was_asked_before_there_were_more_rows_is_asked_of_the_same_resources() -> None:
+    nodes, asked = Nodes(Journal()), PodShape(amounts(cpu=3, gpu=1))
+    nodes.put(node("a", cpu=4, gpu=1))
+    assert nodes.takes(asked, nodes.by_name()).tolist() == [True]
+    for number in range(20):
+        nodes.put(node(f"n{number:02}", cpu=number % 5, gpu=number % 2))
+    fits = [number % 5 >= 3 and number % 2 == 1 for number in range(20)]
+    assert nodes.takes(asked, nodes.by_name()).tolist() == [True, *fits]

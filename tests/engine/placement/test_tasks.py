@@ -274,3 +274,48 @@ def test_a_phase_that_is_set_lets_in() -> None:
     assert tasks.outside == {}
     tasks.set_phase(tasks.jobs["ns/a"], Phase.PENDING)
     assert list(tasks.outside) == ["ns/a"]
+
+
+def test_a_pod_that_is_another_gives_its_gang_another_stamp_and_one_that_is_the_same_does_not() -> None:
+    tasks = Tasks(Journal())
+    tasks.put(gang("g"))
+    tasks.put_pod(task("p", "g"), "")
+    job = tasks.jobs["ns/g"]
+    before = job.stamp
+    tasks.put_pod(task("p", "g"), "")
+    assert job.stamp == before
+    tasks.put_pod(replace(task("p", "g"), gated=True), "")
+    assert job.stamp != before
+
+
+def test_what_follows_from_a_gang_is_made_once_for_each_content_of_it() -> None:
+    journal, made = Journal(), list[int]()
+    tasks = Tasks(journal)
+    tasks.put(gang("g"))
+    job = tasks.jobs["ns/g"]
+
+    def count() -> int:
+        made.append(len(job.tasks))
+        return made[-1]
+
+    assert [job.once("n", count), job.once("n", count)] == [0, 0]
+    with journal.trial():
+        tasks.put_pod(task("p", "g"), "")
+        assert job.once("n", count) == 1
+    assert job.once("n", count) == 0
+    tasks.put(gang("g", least=2))
+    assert job.once("n", count) == 0
+    assert len(made) == 4
+
+
+def test_what_is_thought_of_as_ended_leaves_its_queue_with_that_much_less() -> None:
+    journal = Journal()
+    tasks = Tasks(journal)
+    tasks.put(gang("g"))
+    tasks.put_pod(task("p", "g", cpu=2), "n")
+    tasks.put_pod(task("q", "g", cpu=2), "n")
+    before = tasks.stamp
+    with journal.trial():
+        tasks.end_run(tasks.pods["p"], 2)
+        assert (tasks.allocated["q"], tasks.stamp == before) == ({}, False)
+    assert (tasks.allocated["q"]["cpu"], tasks.stamp) == (4000, before)

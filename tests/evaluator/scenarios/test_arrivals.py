@@ -164,6 +164,7 @@ def test_jobs_by_chance_and_a_generator_are_entries_too() -> None:
         ({"manifests": pod("a"), "times": 2}, "arrivals.times: needs `every`"),
         ({"manifests": pod("a"), "says": 2}, "arrivals.says: is about `runs`, and nothing is said there"),
         ({"manifests": {"kind": "Pod"}}, "arrivals.manifests: Pod (without a name): metadata is missing"),
+        ({"manifests": [], "every": "1ms", "until": "900d"}, "arrivals.manifests: there is no object in it"),
         ({"trace": {"format": "csv", "jobs": "x"}}, "arrivals.trace.format: 'csv' means nothing here"),
         ({"trace": {"format": "swf"}}, "arrivals.trace.jobs: says which file has the jobs"),
         ({"trace": {"format": "swf", "jobs": "none.swf"}}, "arrivals.trace: "),

@@ -88,6 +88,7 @@ def test_pods_in_a_queue_are_a_workload_alone_or_as_a_group() -> None:
     found = one(*(pod(f"p{i}", 1 + i // 2, said, labels=labels) for i in range(3)))
     assert (found.key, found.via, found.queue) == ("default/g", Via.WORKLOAD, "q")
     assert sorted(role.count for role in found.roles) == [1, 2]
+    assert found.renews
     with pytest.raises(ManifestError, match="1 pods of its group 'g' are created at this moment, 3 belong to it"):
         one(pod("p", said=said, labels=labels))
 

@@ -78,13 +78,20 @@ def test_arrivals_have_a_pattern(pattern: Any, means: Any) -> None:
     ("said", "says"),
     [
         ({"kinds": None}, "here.kinds: says what jobs there are: at least one kind, with what it asks for"),
+        ({"says": -1}, "here.says: must be 0 (owners say nothing) or more, not -1"),
+        ({"kinds": [{"asks": {"cpu": -1}}]}, "here.kinds[0].asks.cpu: must be 0 or more, not -1"),
+        ({"kinds": [{**SMALL, "pods": 10**7}]}, "here.kinds[0].pods: must be 1,000,000 at most, not 10,000,000"),
+        ({"kinds": [{**SMALL, "pods": {10**7: 1}}]}, "here.kinds[0].pods: sizes are whole numbers, 1,000,000 at most"),
         ({"count": None}, "here: goes on for ever: say how many (`count`), or `until` when"),
         ({"rate": None}, "here: needs one of `rate` (jobs an hour) and `load` (a part of the cluster)"),
         ({"runs": None}, "here.kinds[0]: says nothing of how long it runs: give `runs`, here or for all kinds"),
         ({"kinds": {"name": "x"}}, "here.kinds.asks: says what a pod asks for, such as {cpu: 1, memory: 4Gi}"),
         ({"kinds": {**SMALL, "asks": {"cpu": "x"}}}, "here.kinds.asks.cpu: 'x' is not a quantity"),
         ({"kinds": {**SMALL, "as": "workload"}}, "here.kinds.queue: a workload needs a queue"),
-        ({"kinds": {**SMALL, "pods": {"a": 1}}}, "here.kinds.pods: sizes are whole numbers: {1: 6, 4: 3}"),
+        (
+            {"kinds": {**SMALL, "pods": {"a": 1}}},
+            "here.kinds.pods: sizes are whole numbers, 1,000,000 at most: {1: 6, 4: 3}",
+        ),
         ({"kinds": {**SMALL, "pods": {0: 1}}}, "here.kinds.pods: small: sizes of gangs must be 1 or more"),
         ({"tenants": {"a": -1}}, "here: the weights of tenants must be 0 or more"),
         (

@@ -18,6 +18,8 @@ from tests.evaluator.scenarios.told import written
 DATA = Path(__file__).parent.parent / "data"
 EXAMPLES = Path(__file__).parents[3] / "examples" / "evaluate"
 CLUSTER = "cluster: {nodes: [{name: n, offers: {cpu: 8}}]}\n"
+POD = "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: i}]}}"
+A_JOB = f"arrivals: [{{at: 1s, manifests: [{POD}]}}]\n"
 
 
 def faults(path: Path, **parameters: int) -> list[str]:
@@ -60,6 +62,13 @@ def test_parameters_can_be_given() -> None:
     ]
 
 
+def test_one_in_which_nothing_happens_is_wrong_and_one_in_which_no_job_comes_is_not(tmp_path: Path) -> None:
+    for none in ("", "arrivals: []\n", "arrivals: []\nfailures: []\n"):
+        (fault,) = faults(written(tmp_path, CLUSTER + none))
+        assert "arrivals: nothing arrives and nothing else happens" in fault
+    load_scenario(written(tmp_path, CLUSTER + "maintenance: [{nodes: n, at: 1h, for: 1m}]\n"))
+
+
 def test_the_objects_of_a_scenario_played_again_are_its_load() -> None:
     found = load_scenario(DATA / "scenario.yaml")
     steps = [Step(at_ms, verb, obj, "") for at_ms, verb, obj in found.objects(3)]
@@ -79,10 +88,10 @@ def test_a_python_file_is_a_scenario_too() -> None:
 
 
 def test_what_is_wrong_is_told_at_once_with_lines(tmp_path: Path) -> None:
-    text = CLUSTER + "start: soon\nseeds: []\ncolour: red\npolicies: [none, {policy: {scoring: best}}]\n"
+    text = CLUSTER + "start: soon\nseeds: []\ncolour: red\npolicies: [none, {policy: {scoring: best}}]\n" + A_JOB
     found = faults(written(tmp_path, text))
     assert [fault.partition(": ")[0] for fault in found] == ["line 4", "line 2", "line 3", "line 5", "line 5"]
-    twice = "cluster: {nodes: [{name: n, offers: {cpu: 8}}, {name: n, offers: {cpu: 8}}]}\nseeds: few\n"
+    twice = "cluster: {nodes: [{name: n, offers: {cpu: 8}}, {name: n, offers: {cpu: 8}}]}\nseeds: few\n" + A_JOB
     assert faults(written(tmp_path, twice)) == [
         "line 1: cluster: Node n: is created, and is there already (cluster.nodes[1])",
         "line 2: seeds: must be a whole number of 1 or more, not 'few'",
@@ -90,12 +99,18 @@ def test_what_is_wrong_is_told_at_once_with_lines(tmp_path: Path) -> None:
     jobs = "{count: 1, load: 1, runs: {uniform: {least: 2s, most: 1s}}, kinds: [{asks: {cpu: 1}}]}"
     found = faults(written(tmp_path, f"cluster: {{nodes: [{{name: n}}]}}\narrivals: [{{jobs: {jobs}}}]\n"))
     assert [fault.partition(": ")[0] for fault in found] == ["line 1", "line 2", "line 2"]
-    found = faults(written(tmp_path, CLUSTER + "colour: 1\n"))
+    found = faults(written(tmp_path, CLUSTER + "colour: 1\n" + A_JOB))
     assert len(found) == 1
-    found = faults(written(tmp_path, CLUSTER + "seeds: []\npolicies: [none, {policy: {scoring: best}}]\n"))
+    found = faults(written(tmp_path, CLUSTER + "seeds: []\npolicies: [none, {policy: {scoring: best}}]\n" + A_JOB))
     assert found[0] == "line 2: seeds: must be a number of seeds, or a list of some"
     assert found[1].startswith("line 3: policies[0]: there is no policy none: built-in are ")
     assert found[2].startswith("line 3: policies[1]: the policy ")
+
+
+@pytest.mark.parametrize("seeds", ["100001", "[9223372036854775808]"])
+def test_seeds_that_no_experiment_has_room_for_are_refused(tmp_path: Path, seeds: str) -> None:
+    (fault,) = faults(written(tmp_path, CLUSTER + A_JOB + f"seeds: {seeds}\n"))
+    assert "at most" in fault
 
 
 def test_what_only_shows_when_it_is_played_is_looked_for_before(tmp_path: Path) -> None:
@@ -107,13 +122,14 @@ def test_what_only_shows_when_it_is_played_is_looked_for_before(tmp_path: Path) 
 
 
 def test_a_policy_may_be_a_file_beside_the_scenario(tmp_path: Path) -> None:
-    path = written(tmp_path, CLUSTER + "policies: [mine.yaml, fifo]\n", mine_yaml="scoring: binpack\n")
+    path = written(tmp_path, CLUSTER + A_JOB + "policies: [mine.yaml, fifo]\n", mine_yaml="scoring: binpack\n")
     assert load_scenario(path).policies == (str(tmp_path / "mine.yaml"), "fifo")
 
 
 def test_a_scenario_may_start_at_any_time(tmp_path: Path) -> None:
-    load = load_scenario(written(tmp_path, CLUSTER + "start: 2030-01-01T00:00:00Z\n")).load(0)
-    assert (load.start_ms, len(load.setting), list(load.events())) == (1_893_456_000_000, 1, [])
+    load = load_scenario(written(tmp_path, CLUSTER + A_JOB + "start: 2030-01-01T00:00:00Z\n")).load(0)
+    assert (load.start_ms, len(load.setting)) == (1_893_456_000_000, 1)
+    assert [event.at_ms - load.start_ms for event in load.events()] == [1000, 1000]  # the namespace, the pod
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yaml")), ids=lambda path: path.stem)

@@ -68,6 +68,7 @@ def test_the_seed_and_arguments_are_its_own() -> None:
         (f"yield 'create', {POD}, 0; yield 'create', 7, 0", "event 2: int is no object"),
         ("yield 'create', 'a: 1', 0", "event 1: document 1: apiVersion and kind are missing"),
         ("yield 1 / 0", "event 1: ZeroDivisionError: division by zero"),
+        ("raise SystemExit(3); yield", "event 1: SystemExit: 3"),
         (
             "from kumi.evaluator.model import Job; yield 'delete', Job('a/b', 0, (), 1), 0",
             "event 1: a Job can only be created",
@@ -84,6 +85,7 @@ def test_what_is_no_event_is_told_with_its_number(tmp_path: Path, body: str, say
     [
         ("x = 1\n", "has no function events"),
         ("1 / 0\n", "can't be run: ZeroDivisionError"),
+        ("raise SystemExit\n", "can't be run: SystemExit"),
         ("def (\n", "can't be run: SyntaxError"),
     ],
 )

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from kumi.api.batch import Job
+from kumi.api.core import Pod
+from kumi.api.scheme import SCHEME
 from kumi.engine.model import Node, Put, Remove
 from kumi.evaluator.model import START_MS, Arrive, Cancel, Change, Via
 from kumi.evaluator.traces import record
 from kumi.evaluator.traces.base import TraceError
-from tests.evaluator.traces.told import QUEUE, WORKLOAD, Told, group, meta, node, pod, workload
+from kumi.jobs.workload import name_of
+from tests.evaluator.traces.told import QUEUE, WORKLOAD, Told, group, job, meta, node, of_job, pod, spec, workload
 
 
 def test_what_is_there_at_the_start_is_the_setting_and_what_changes_later_a_change(tmp_path: Path) -> None:
@@ -143,3 +147,94 @@ def test_a_recording_that_was_cut_off_at_its_start_is_all_setting(tmp_path: Path
 def test_nodes_from_a_file_are_not_for_a_recording(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="has its own nodes"):
         record.read(tmp_path, tmp_path)
+
+
+def test_a_job_of_no_queue_comes_with_its_pods_and_runs_until_it_is_finished(tmp_path: Path) -> None:
+    words = {"x/execution-duration": "5s", "kumi.dev/checkpoint-interval": "1s"}
+    told = Told().begun().at(1, "ADDED", job("j", completions=4, annotations=words))
+    for number, at in enumerate((2, 2, 10, 10)):
+        name = f"j-{number}"
+        told.at(at, "ADDED", pod(name, **of_job("j"))).at(at + 1, "MODIFIED", pod(name, "Running", **of_job("j")))
+        told.at(at + 7, "MODIFIED", pod(name, "Succeeded", **of_job("j")))
+    (open_,) = told.jobs(tmp_path).values()
+    assert open_.runs_ms is None, "there may be more pods"
+    told.at(18, "MODIFIED", job("j", "Complete", completions=4, annotations=words))
+    (found,) = told.jobs(tmp_path).values()
+    assert (found.key, found.via, found.arrives_ms) == ("ns/j", Via.POD, START_MS + 1000)
+    assert [(role.name, role.count, dict(role.shape.requests)["cpu"]) for role in found.roles] == [("main", 2, 1000)]
+    assert (found.runs_ms, found.said_ms, found.checkpoint_ms, found.labels) == (14_000, 5000, 1000, (("app", "j"),))
+
+
+def test_a_job_that_is_suspended_comes_when_it_is_resumed(tmp_path: Path) -> None:
+    told = Told().begun().at(1, "ADDED", job("j", pods=1, suspend=True)).at(5, "MODIFIED", job("j", pods=1))
+    told.at(5, "ADDED", pod("a", **of_job("j"))).at(6, "MODIFIED", pod("a", "Running", **of_job("j")))
+    told.at(7, "MODIFIED", job("j", pods=1, suspend=True)).at(8, "DELETED", pod("a", "Running", **of_job("j")))
+    told.at(20, "MODIFIED", job("j", pods=1)).at(20, "ADDED", pod("b", **of_job("j")))
+    told.at(21, "MODIFIED", pod("b", "Running", **of_job("j"))).at(30, "MODIFIED", pod("b", "Succeeded", **of_job("j")))
+    (found,) = told.at(30, "MODIFIED", job("j", "Complete", pods=1)).jobs(tmp_path).values()
+    assert (found.arrives_ms, found.runs_ms) == (START_MS + 5000, 9000)
+
+
+def test_a_training_job_of_no_queue_comes_with_its_roles(tmp_path: Path) -> None:
+    replicas = {
+        name: {"replicas": count, "template": {"spec": spec(cpus)}}
+        for name, count, cpus in (("Master", 1, 2), ("Worker", 3, 1))
+    }
+    owner = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": meta("t"),
+        "spec": {"pytorchReplicaSpecs": replicas},
+    }
+    told = Told().begun().at(1, "ADDED", owner)
+    told.at(1, "ADDED", pod("t-master-0", cpus=2, **of_job("t", "PyTorchJob")))
+    told.at(4, "DELETED", owner)
+    (found,) = told.jobs(tmp_path).values()
+    asked = [(role.name, role.count, dict(role.shape.requests)["cpu"]) for role in found.roles]
+    assert asked == [("master", 1, 2000), ("worker", 3, 1000)]
+    assert told.events(tmp_path)[1:] == [Cancel(START_MS + 4000, "ns/t", only_waiting=True)]
+
+
+def test_what_a_workload_is_made_of_is_no_job_beside_it(tmp_path: Path) -> None:
+    labels = {"kueue.x-k8s.io/queue-name": "q"}
+    told = Told().begun().at(1, "ADDED", job("queued", labels=labels)).at(1, "ADDED", job("managed"))
+    for name in ("queued", "managed"):
+        told.at(
+            2, "ADDED", workload(name if name == "managed" else name_of(SCHEME.of(Job), name, name), **of_job(name))
+        )
+        told.at(3, "ADDED", pod(f"{name}-0", **of_job(name)))
+        told.at(4, "MODIFIED", pod(f"{name}-0", "Running", **of_job(name)))
+        told.at(9, "MODIFIED", pod(f"{name}-0", "Succeeded", **of_job(name)))
+    found = told.jobs(tmp_path)
+    assert [one.via for one in found.values()] == [Via.WORKLOAD] * 2
+    assert [one.runs_ms for one in found.values()] == [5000] * 2
+
+
+def test_a_pod_of_a_queue_is_its_workload_before_that_is_there(tmp_path: Path) -> None:
+    labels = {"kueue.x-k8s.io/queue-name": "q", "kueue.x-k8s.io/managed": "true"}
+    name = name_of(SCHEME.of(Pod), "p", "p")
+    grouped = labels | {"kueue.x-k8s.io/pod-group-name": "g"}
+    told = Told().begun().at(1, "ADDED", pod("p", labels=labels)).at(1, "ADDED", pod("a", labels=grouped))
+    told.at(2, "ADDED", workload(name, count=1)).at(2, "ADDED", workload("g", count=1))
+    for other, said in (("p", labels), ("a", grouped)):
+        told.at(3, "MODIFIED", pod(other, "Running", labels=said)).at(
+            9, "MODIFIED", pod(other, "Succeeded", labels=said)
+        )
+    assert [(one.key, one.runs_ms) for one in told.jobs(tmp_path).values()] == [(f"ns/{name}", 6000), ("ns/g", 6000)]
+
+
+def test_a_share_of_a_gpu_is_kept(tmp_path: Path) -> None:
+    told = Told().begun().at(1, "ADDED", pod("p", said={"kumi.dev/gpu-share": "250"}))
+    (found,) = told.jobs(tmp_path).values()
+    assert found.roles[0].shape.share == 250
+
+
+def test_a_pod_that_joins_a_gang_after_it_was_made_is_no_job_beside_it(tmp_path: Path) -> None:
+    told = Told().begun().at(1, "ADDED", job("j", pods=1)).at(1, "ADDED", pod("p"))
+    told.at(1, "ADDED", pod("j-0", **of_job("j"))).at(2, "ADDED", group("g", 2))
+    for name, more in (("p", {}), ("j-0", of_job("j"))):
+        told.at(3, "MODIFIED", pod(name, said={QUEUE: "g"}, **more))
+        told.at(4, "MODIFIED", pod(name, "Running", said={QUEUE: "g"}, **more))
+        told.at(9, "MODIFIED", pod(name, "Succeeded", said={QUEUE: "g"}, **more))
+    assert [(one.key, one.pods, one.runs_ms) for one in told.jobs(tmp_path).values()] == [("ns/g", 2, 5000)]
+    assert told.load(tmp_path).notes == ()

@@ -111,6 +111,24 @@ def group(name: str, least: int, **more: Any) -> JsonObject:
     }
 
 
+def job(name: str, *true: str, pods: int = 2, completions: int | None = None, **more: Any) -> JsonObject:
+    """A batch Job with these conditions; `suspend` is its spec's."""
+    made: JsonObject = {"parallelism": pods, "completions": completions or pods, "suspend": more.pop("suspend", False)}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": meta(name, **more),
+        "spec": made | {"template": {"metadata": {"labels": {"app": name}}, "spec": spec()}},
+        "status": {"conditions": [{"type": t, "status": "True"} for t in true]},
+    }
+
+
+def of_job(name: str, kind: str = "Job") -> dict[str, Any]:
+    """The metadata of a pod that this job's controller made."""
+    version = "batch/v1" if kind == "Job" else "kubeflow.org/v1"
+    return {"ownerReferences": [{"apiVersion": version, "kind": kind, "name": name, "uid": name, "controller": True}]}
+
+
 def node(name: str, cpus: int = 4) -> JsonObject:
     """A node."""
     return {

@@ -30,6 +30,8 @@ def with_default(role: str) -> Policies:
         (Asked("list", "batch", "jobs", "team"), "view edit admin"),
         (Asked("list", "kubeflow.org", "pytorchjobs", "team"), "view edit admin"),
         (Asked("list", "kueue.x-k8s.io", "localqueues", "team"), "view edit admin"),
+        (Asked("list", "metrics.k8s.io", "pods", "team"), "view edit admin"),
+        (Asked("list", "metrics.k8s.io", "pods"), ""),
         (Asked("get", "", "secrets", "team", "s"), "edit admin"),
         (Asked("create", "batch", "jobs", "team"), "edit admin"),
         (Asked("create", "kubeflow.org", "pytorchjobs", "team"), "edit admin"),

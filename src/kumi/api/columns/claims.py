@@ -93,3 +93,9 @@ STORAGE_CLASS = (
     Column("AllowVolumeExpansion", type="boolean", cell=lambda c, _now_ms: bool(c.get("allowVolumeExpansion"))),
     AGE,
 )
+
+CSI_NODE = (
+    Column("Name", ".metadata.name"),
+    Column("Drivers", type="integer", cell=lambda node, _now_ms: len((node.get("spec") or {}).get("drivers") or ())),
+    AGE,
+)

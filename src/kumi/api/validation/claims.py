@@ -1,8 +1,9 @@
-"""Validation of PersistentVolume, PersistentVolumeClaim and StorageClass.
+"""Validation of PersistentVolume, PersistentVolumeClaim, StorageClass and CSINode.
 
     access modes that are known, ReadWriteOncePod alone; storage above 0; one source a volume
+    a node's drivers by names that differ, each with the node's name there, and no number below 0
     what is fixed: a bound claim's spec but its size, which may grow; a volume's source; of a class all but expansion
-Source     Kubernetes: persistent volumes, storage classes.
+Source     Kubernetes: persistent volumes, storage classes, CSI.
 """
 
 from __future__ import annotations
@@ -12,7 +13,14 @@ from kumi.api.quantity import QuantityError, nano
 from kumi.api.validation.metadata import with_metadata
 from kumi.api.validation.names import subdomain
 from kumi.api.validation.selector import label_selector
-from kumi.api.validation.words import forbidden, immutable, not_supported, required
+from kumi.api.validation.words import (
+    duplicate,
+    forbidden,
+    immutable,
+    not_negative,
+    not_supported,
+    required,
+)
 from kumi.api.wire import JsonObject
 
 MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
@@ -155,6 +163,25 @@ def _storage_class(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
     return errors
 
 
+def _csi_node(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
+    errors: list[FieldError] = []
+    names: set[str] = set()
+    for number, driver in enumerate((new.get("spec") or {}).get("drivers") or ()):
+        path, name = f"spec.drivers[{number}]", driver.get("name") or ""
+        if not name:
+            errors.append(required(f"{path}.name"))
+        elif wrong := subdomain(name):
+            errors.append(FieldError(f"{path}.name", wrong, value=name))
+        elif name in names:
+            errors.append(duplicate(f"{path}.name", name))
+        names.add(name)
+        if not driver.get("nodeID"):
+            errors.append(required(f"{path}.nodeID"))
+        errors += not_negative(f"{path}.allocatable.count", (driver.get("allocatable") or {}).get("count"))
+    return errors
+
+
 validate_claim = with_metadata(subdomain, _claim)
 validate_volume = with_metadata(subdomain, _volume)
 validate_storage_class = with_metadata(subdomain, _storage_class)
+validate_csi_node = with_metadata(subdomain, _csi_node)

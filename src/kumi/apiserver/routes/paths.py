@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import unquote
 
+from kumi.api.metrics import METRICS
 from kumi.api.reviews import REVIEWS
 from kumi.api.scheme import Kind, Scheme
 from kumi.api.visibility import PENDING, QUEUES
@@ -48,7 +49,7 @@ CUSTOM_VERBS: tuple[Verb, ...] = (
     "delete", "deletecollection", "get", "list", "patch", "create", "update", "watch",
 )  # fmt: skip
 """the verbs of custom kinds, in the order in which Kubernetes lists them"""
-ANSWERED = {(kind.group, kind.plural): kind for kind in REVIEWS}
+ANSWERED = {(kind.group, kind.plural): kind for kind in (*REVIEWS, *METRICS)}
 """kinds that are answered and never stored"""
 METHODS: dict[str, Verb] = {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete", "POST": "create"}
 
@@ -81,7 +82,7 @@ def resolve(scheme: Scheme, method: str, raw_path: str, *, watch: bool) -> Call:
     if old_watch:
         if method != "GET":
             raise method_not_allowed()
-        return Call("watch", Target(kind, namespace, "", version), one=name)
+        return Call(_allowed("watch", collection_verbs(kind)), Target(kind, namespace, "", version), one=name)
     if name:
         return Call(_object_verb(kind, method), target)
     return Call(_collection_verb(kind, namespace, method, watch=watch), target)
@@ -93,6 +94,8 @@ def collection_verbs(kind: Kind) -> tuple[Verb, ...]:
         return ("create",)
     if kind in QUEUES:
         return ()
+    if kind in METRICS:
+        return ("list",)
     if not kind.group and kind.plural == "namespaces":
         return ("create", "list", "watch")  # a namespace goes one at a time: its contents go with it
     return ("create", "deletecollection", "list", "watch")
@@ -100,6 +103,8 @@ def collection_verbs(kind: Kind) -> tuple[Verb, ...]:
 
 def object_verbs(kind: Kind) -> tuple[Verb, ...]:
     """The verbs on one object of a kind."""
+    if kind in METRICS:
+        return ("get",)
     return () if kind in (*REVIEWS, *QUEUES) else OBJECT_VERBS
 
 

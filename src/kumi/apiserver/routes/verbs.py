@@ -11,6 +11,7 @@ from dataclasses import replace
 from aiohttp import web
 
 from kumi.api.fields import strict_refusal
+from kumi.api.metrics import METRICS
 from kumi.api.openapi.messages import message_of
 from kumi.api.reviews import REVIEWS
 from kumi.api.scheme import Scheme
@@ -37,6 +38,7 @@ from kumi.apiserver.routes.options import (
 from kumi.apiserver.routes.paths import Call, Verb, resolve
 from kumi.apiserver.routes.reviews import Reviews
 from kumi.apiserver.routes.streams import Streams
+from kumi.apiserver.routes.usage import Usages
 from kumi.apiserver.routes.writes import Writes
 from kumi.registry.registry import Registry
 from kumi.registry.requests import WriteOptions
@@ -71,11 +73,12 @@ class Verbs:
         clock_ms: Callable[[], int],
         *,
         reviews: Reviews,
+        usages: Usages,
         execs: ExecSource | None = None,
     ) -> None:
         self._execs = execs
         self._lines, self._in_flight = Lines(), InFlight()
-        self._reviews = reviews
+        self._reviews, self._usages = reviews, usages
         self._registry, self._scheme, self._streams = registry, scheme, streams
         self._writes, self._logs, self._clock_ms = writes, logs, clock_ms
         self._handlers: dict[Verb, Callable[[web.Request, Call], Awaitable[web.StreamResponse]]] = {
@@ -111,12 +114,16 @@ class Verbs:
         if call.target.subresource in STREAMS:
             return await self._stream(request, call)
         forms = self._forms(request, call)
-        found = await self._registry.get(call.target)
+        is_measured = call.target.kind in METRICS
+        found = self._usages.get(call.target) if is_measured else await self._registry.get(call.target)
         return await answer(request, forms.one(found), media_type=forms.media_type)
 
     async def _list(self, request: web.Request, call: Call) -> web.StreamResponse:
         forms = self._forms(request, call)
         options = list_options(request.query)
+        if call.target.kind in METRICS:
+            measured = await self._usages.list(call.target, options)
+            return await answer(request, forms.many(measured), media_type=forms.media_type)
         texts = self._registry.texts(call.target, options) if forms.is_plain else None
         if texts is not None:
             return await send(request, forms.many_texts(texts), media_type=forms.media_type)

@@ -12,19 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kumi.api import core, kueue, limits, nodeinfo, policy, scheduling, volcano
+from kumi.api import claims, core, kueue, limits, metrics, nodeinfo, policy, scheduling, volcano
 from kumi.api.meta import Object
 from kumi.api.node import RuntimeClass
 from kumi.bridge.into.adjusted import Around
 from kumi.bridge.into.admissioncheck import admissioncheck
 from kumi.bridge.into.clusterqueue import clusterqueue
 from kumi.bridge.into.cohort import cohort
+from kumi.bridge.into.companions import Companions
 from kumi.bridge.into.disruptionbudget import disruptionbudget
 from kumi.bridge.into.flavor import flavor
 from kumi.bridge.into.localqueue import localqueue
 from kumi.bridge.into.namespace import namespace
 from kumi.bridge.into.namespacequota import namespacequota
 from kumi.bridge.into.node import node
+from kumi.bridge.into.nodeload import nodeload
 from kumi.bridge.into.numatopology import numatopology
 from kumi.bridge.into.pod import SCHEDULERS, pod
 from kumi.bridge.into.podgroup import podgroup
@@ -32,6 +34,7 @@ from kumi.bridge.into.priorityclass import priorityclass
 from kumi.bridge.into.queue import queue
 from kumi.bridge.into.shape import Shapes
 from kumi.bridge.into.topology import topology
+from kumi.bridge.into.volumelimits import volumelimits
 from kumi.bridge.into.workload import workload
 from kumi.engine import gangs, model
 from kumi.engine.settings import Settings
@@ -51,6 +54,7 @@ TYPES: tuple[type[Object], ...] = (
     policy.PodDisruptionBudget,
     limits.ResourceQuota,
     nodeinfo.Numatopology,
+    claims.CSINode,
     kueue.Workload,
     core.Pod,
 )
@@ -71,8 +75,13 @@ NOUNS: dict[type[Object], tuple[type[model.Noun], Callable[[Any], model.Noun]]] 
     policy.PodDisruptionBudget: (gangs.DisruptionBudget, disruptionbudget),
     limits.ResourceQuota: (gangs.NamespaceQuota, namespacequota),
     nodeinfo.Numatopology: (model.NumaTopology, numatopology),
+    claims.CSINode: (model.VolumeLimits, volumelimits),
+    metrics.NodeLoad: (model.NodeUsage, nodeload),
 }
 """what an object becomes that is read by itself, and how"""
+
+POLLED: tuple[type[Object], ...] = (metrics.NodeLoad,)
+"""what the engine is told of too, where somebody asks for it: it can't be watched"""
 
 AROUND: tuple[type[Object], ...] = (limits.LimitRange, RuntimeClass)
 """what only says how other objects are read"""
@@ -80,13 +89,20 @@ AROUND: tuple[type[Object], ...] = (limits.LimitRange, RuntimeClass)
 
 class Deltas:
     """Makes deltas; holds nothing but the shapes that it has seen, and what there is around pods (LimitRanges, RuntimeClasses).
-    `schedulers`: the names that mean Kumi; `settings`: of these, the order of the queue and what resources count for."""
+    `schedulers`: the names that mean Kumi; `settings`: of these, the order of the queue and what resources count for;
+    `companions`: services and makers, which somebody else tells."""
 
-    def __init__(self, schedulers: tuple[str, ...] = SCHEDULERS, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        schedulers: tuple[str, ...] = SCHEDULERS,
+        settings: Settings | None = None,
+        companions: Companions | None = None,
+    ) -> None:
         self._shapes = Shapes()
         self._schedulers = schedulers
         self._settings = settings or Settings()
         self._around = Around()
+        self._companions = companions or Companions()
 
     def learn(self, obj: Object, *, gone: bool = False) -> None:
         """There is such a thing around pods now, it changed, or it is gone: workloads that are put after this are read by it.
@@ -105,7 +121,7 @@ class Deltas:
     def _noun(self, obj: Object) -> model.Noun:
         match obj:
             case core.Pod():
-                return pod(obj, self._shapes, self._schedulers)
+                return pod(obj, self._shapes, self._schedulers, self._companions.spread(obj))
             case kueue.Workload():
                 return workload(obj, self._shapes, self._settings, self._around)
         _, read = _known(obj)

@@ -21,9 +21,12 @@ SOFT = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def neighbours(
-    affinity: dict[str, Any] | None, spread: list[dict[str, Any]], labels: Mapping[str, str]
+    affinity: dict[str, Any] | None,
+    spread: list[dict[str, Any]],
+    labels: Mapping[str, str],
+    given: tuple[model.SpreadTerm, ...] = (),
 ) -> model.Neighbours | None:
-    """What a pod with these labels says of others; None: nothing."""
+    """What a pod with these labels says of others; None: nothing. `given`: constraints that it gets besides (companions.py)."""
     near = (affinity or {}).get("podAffinity") or {}
     apart = (affinity or {}).get("podAntiAffinity") or {}
     made = model.Neighbours(
@@ -31,7 +34,7 @@ def neighbours(
         apart=tuple(_term(t, labels) for t in apart.get(HARD) or ()),
         rather_near=_weighted(near.get(SOFT), labels),
         rather_apart=_weighted(apart.get(SOFT), labels),
-        spread=tuple(_spread(c, labels) for c in spread),
+        spread=(*(_spread(c, labels) for c in spread), *given),
     )
     return None if made == model.Neighbours() else made
 

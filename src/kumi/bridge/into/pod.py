@@ -31,14 +31,21 @@ ANY_ZONE = "*"
 """every revocable zone; naming one of them is not supported by Volcano either"""
 
 
-def pod(view: core.Pod, shapes: Shapes, schedulers: tuple[str, ...] = SCHEDULERS) -> model.Pod:
-    """See the module. KumiError for a quantity that can't be read."""
+def pod(
+    view: core.Pod,
+    shapes: Shapes,
+    schedulers: tuple[str, ...] = SCHEDULERS,
+    spread: tuple[model.SpreadTerm, ...] = (),
+) -> model.Pod:
+    """See the module. `spread`: see companions.py. KumiError for a quantity that can't be read."""
     meta, spec = view.metadata, view.spec
     name = meta.annotations.get(WORKLOAD_ANNOTATION, "")
     return model.Pod(
         uid=meta.uid,
         key=view.key,
-        shape=shapes.of(spec, volume_claims(meta.namespace, meta.name, spec.volumes), meta.labels, meta.annotations),
+        shape=shapes.of(
+            spec, volume_claims(meta.namespace, meta.name, spec.volumes), meta.labels, meta.annotations, spread
+        ),
         created_ms=parse_time(meta.creation_timestamp) or 0,
         priority=spec.priority or 0,
         node=spec.node_name,

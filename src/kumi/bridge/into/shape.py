@@ -54,9 +54,10 @@ class Shapes:
         volume_claims: tuple[str, ...] = (),
         labels: Mapping[str, str] | None = None,
         annotations: Mapping[str, str] | None = None,
+        spread: tuple[model.SpreadTerm, ...] = (),
     ) -> model.PodShape:
-        """The shape of a pod's spec; the claims are those of its volumes, labels and annotations the pod's. KumiError for a
-        quantity, or a share of a GPU, that can't be read."""
+        """The shape of a pod's spec; the claims are those of its volumes, labels and annotations the pod's, `spread` what it gets
+        besides (companions.py). KumiError for a quantity, or a share of a GPU, that can't be read."""
         containers = (*spec.containers, *spec.init_containers)
         requests, share = _with_gpus(pod_requests(spec), annotations or {})
         shape = model.PodShape(
@@ -67,7 +68,7 @@ class Shapes:
             volume_claims=volume_claims,
             preferred=_preferred(spec.affinity),
             ports=_ports(spec),
-            neighbours=neighbours(spec.affinity, spec.topology_spread_constraints, labels or {}),
+            neighbours=neighbours(spec.affinity, spec.topology_spread_constraints, labels or {}, spread),
             images=tuple(_tagged(c.image) for c in containers if c.image),
             containers=len(containers),
             scored=_scored(spec, requests),

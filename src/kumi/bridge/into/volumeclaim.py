@@ -5,7 +5,10 @@ The rule   waits      `deleted`   it is being deleted: what uses it goes on, not
                       `unbound`   it has no volume, and gets one without a pod's doing
                       ""          it has a volume, or gets one once a pod that uses it has a node
            nodes      those from which its volume can be reached: the terms of the volume's node affinity. Of one that gets its
-                      volume later: those of all volumes that it may get; anywhere, where its class makes one
+                      volume later: those of all volumes that it may get; where its class makes one, where the class allows it
+           zones      the nodes in the zone and region that the labels of its volume say (several values with `__` between):
+                      under the same key, or the older or newer name of it; and those that say none
+           driver     of a CSI volume, with its handle; of one that its class makes later the class's provisioner
            exclusive  of the volume's access modes (kumi.api.volumes)
 Kept       VolumeClaims holds claims, volumes and classes, since a change of one concerns others: a volume its claim, and claims
            without one; a class those that name it.
@@ -16,6 +19,7 @@ Source     Kubernetes: volume binding in scheduling, persistent volume node affi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, product
 from typing import TypeVar
 
 from kumi.api.claims import PersistentVolume, PersistentVolumeClaim, StorageClass
@@ -29,6 +33,10 @@ TYPES: tuple[type[Object], ...] = (StorageClass, PersistentVolume, PersistentVol
 T = TypeVar("T", bound=Object)
 WAITS = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
+ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+OLD_ZONE, OLD_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
+SAME = {ZONE: OLD_ZONE, OLD_ZONE: ZONE, REGION: OLD_REGION, OLD_REGION: REGION}
+"""the labels that say where a volume is, and the other name of each"""
 EXCLUSIVE = {"": model.Exclusive.NO, ONE_NODE: model.Exclusive.NODE, ONE_POD: model.Exclusive.POD}
 
 
@@ -78,20 +86,31 @@ class VolumeClaims:
         if _is_bound(claim):
             if volume is None:
                 return model.VolumeClaim(claim.key, going or "lost")
-            return model.VolumeClaim(claim.key, going, terms_of(volume), EXCLUSIVE[exclusive(volume.spec.access_modes)])
+            return model.VolumeClaim(
+                claim.key,
+                going,
+                terms_of(volume),
+                EXCLUSIVE[exclusive(volume.spec.access_modes)],
+                zones_of(volume),
+                *_attached(volume),
+            )
         if claim.status.phase == "Lost":
             return model.VolumeClaim(claim.key, going or "lost")
         class_ = self._classes.get(claim.spec.storage_class_name or "")
         if class_ is None or class_.volume_binding_mode != WAITS or claim.spec.volume_name:
             return model.VolumeClaim(claim.key, going or "unbound")
         return model.VolumeClaim(
-            claim.key, going, self._later(claim, class_), EXCLUSIVE[exclusive(claim.spec.access_modes)]
+            claim.key,
+            going,
+            self._later(claim, class_),
+            EXCLUSIVE[exclusive(claim.spec.access_modes)],
+            driver="" if class_.provisioner == NO_PROVISIONER else class_.provisioner,
         )
 
     def _later(self, claim: PersistentVolumeClaim, class_: StorageClass) -> model.Terms | None:
         """Where the volumes can be reached that a claim may get."""
         if class_.provisioner != NO_PROVISIONER:
-            return None
+            return _allowed(class_)
         return union([terms_of(volume) for volume in candidates(claim, self._volumes.values())])
 
 
@@ -113,6 +132,38 @@ def terms_of(volume: PersistentVolume) -> model.Terms | None:
         for term in required.get("nodeSelectorTerms") or ()
     ]
     return tuple(term for term in terms if term)
+
+
+def zones_of(volume: PersistentVolume) -> model.Terms | None:
+    """The terms that stand for the labels of a volume; None: they say no zone and no region."""
+    said = [(key, tuple(value.split("__"))) for key, value in volume.metadata.labels.items() if key in SAME]
+    if not said:
+        return None
+    ways = [
+        (
+            (model.Requirement(key, "In", values),),
+            (model.Requirement(key, "DoesNotExist"), model.Requirement(SAME[key], "In", values)),
+        )
+        for key, values in sorted(said)
+    ]
+    nowhere = tuple(model.Requirement(key, "DoesNotExist") for key in sorted(SAME))
+    return (nowhere, *(tuple(chain.from_iterable(way)) for way in product(*ways)))
+
+
+def _allowed(class_: StorageClass) -> model.Terms | None:
+    """Where a class makes volumes; None: everywhere."""
+    terms = [
+        tuple(model.Requirement(str(e["key"]), "In", tuple(e.get("values") or ())) for e in said)
+        for term in class_.allowed_topologies
+        if (said := term.get("matchLabelExpressions"))
+    ]
+    return tuple(terms) or None
+
+
+def _attached(volume: PersistentVolume) -> tuple[str, str]:
+    """The driver that attaches it and what that calls it."""
+    said = volume.spec.csi or {}
+    return str(said.get("driver") or ""), str(said.get("volumeHandle") or "")
 
 
 def reachable(volume: PersistentVolume, labels: Mapping[str, str]) -> bool:

@@ -8,7 +8,7 @@ All           are gone through where who looks for victims has to be seen one by
 Said once     a pod is told again when it is looked at, and the reasons are others.
 Cost          best.py for each that is looked at; O(shapes that wait) a session in which nobody finds room.
 Source        Kubernetes: the scheduling cycle.
-Not here      room by pods that matter less: preempting.py.
+Not here      room by pods that matter less: preempting.py; who goes before gangs: ahead.py.
 """
 
 from __future__ import annotations
@@ -23,32 +23,41 @@ from kumi.engine.reasons import Reason
 
 if TYPE_CHECKING:
     from kumi.engine.state import State
+    from kumi.engine.waiting import Turn
 
 
 def decide(state: State, stuck: list[Pod]) -> list[Decision]:
     """Places pods on their own. `stuck`: gets those that found no room, and may find some by victims."""
     seen = state.nodes.changed  # a pod that is bound below may be who one before it waits for
-    decided: list[Decision] = []
-    full: dict[tuple[object, ...], tuple[Reason, ...]] = {}
-    for uid in _turns(state) if state.pods.waiting.line else ():
-        if uid in state.nominations.node_of:
-            continue
-        pod = state.pods.by_uid[uid]
-        decided += _single(state, pod, full)
-        if uid not in state.pods.node_of:
-            stuck.append(pod)
+    decided = look(state, stuck)
     for uid in list(state.newcomers):
         state.journal.drop(state.newcomers, uid)
     state.journal.swap(state, "nodes_seen", seen)
     return decided
 
 
-def _turns(state: State) -> Iterator[str]:
+def look(state: State, stuck: list[Pod], before: Turn | None = None) -> list[Decision]:
+    """One look at those who may find room. `before`: only at those whose turn is before that one."""
+    decided: list[Decision] = []
+    full: dict[tuple[object, ...], tuple[Reason, ...]] = {}
+    for uid in turns(state) if state.pods.waiting.line else ():
+        pod = state.pods.by_uid[uid]
+        if before is not None and state.pods.waiting.turn(pod) >= before:
+            break
+        if uid in state.nominations.node_of:
+            continue
+        decided += _single(state, pod, full)
+        if uid not in state.pods.node_of:
+            stuck.append(pod)
+    return decided
+
+
+def turns(state: State) -> Iterator[str]:
     """Who is looked at, one after the other."""
     waiting = state.pods.waiting
     state.crowd.wake(waiting.by_shape.values())
     newcomers = [state.pods.by_uid[uid] for uid in state.newcomers]
-    if state.nodes_seen == state.nodes.changed:
+    if state.nodes_seen == state.nodes.changed or len(newcomers) == len(waiting.line):
         return waiting.in_order(newcomers)
     if not waiting.is_one_line or state.nodes.residents.has_terms or _may_preempt(state):
         return waiting.in_order()
@@ -75,7 +84,7 @@ def _single(state: State, pod: Pod, full: dict[tuple[object, ...], tuple[Reason,
         if state.crowd.refuse(alike, pod):
             return [*unplaced(state, pod, alike.refusals)]
         refusals = state.site.plugins.filter.refusals(nodes, pod)
-        if pod.shape.neighbours is not None:
+        if pod.shape.neighbours is not None and pod.shape.neighbours.binds:
             return [*unplaced(state, pod, refusals)]
         full[key] = refusals
     return [*unplaced(state, pod, full[key])]

@@ -9,7 +9,7 @@ Trials       what is taken back changes a version as well, so nothing that is ke
              kept is no part of the state: without it the answers are the same.
 Cost         O(rows that changed since such a pod was last asked for), and one look for the largest over all nodes, some ns
              each; the plain way O(resources x nodes).
-Memory       8 bytes a node and shape, shapes that were not asked for longest are forgotten.
+Memory       16 bytes a node and shape, shapes that were not asked for longest are forgotten.
 Source       Kumi's own.
 Not here     who is asked for, and when: alone.py.
 """
@@ -19,28 +19,32 @@ from __future__ import annotations
 import numpy as np
 
 from kumi.engine.model import Pod, PodShape
-from kumi.engine.placement.nodes import Ints, Mask, Nodes, Scores
+from kumi.engine.placement.nodes import Ints, Nodes, Scores
 from kumi.engine.placement.plugins import Plugins
 
 _NEVER = -np.inf
 _CELLS_AT_MOST = 4_000_000
 _SHAPES_AT_LEAST = 16
-_MANY = 4
-"""where one of so many rows changed, all are looked at: that is one pass over whole arrays"""
 
 
 class _Kept:
-    """What is known for one shape, by place in the order of names."""
+    """What is known for one shape."""
 
-    __slots__ = ("asked", "mask", "of", "scores", "version")
+    __slots__ = ("asked", "at", "is_picky", "of", "scores", "version")
 
-    def __init__(self, of: tuple[object, ...], mask: Mask | None, *, scored: bool) -> None:
+    def __init__(
+        self, of: tuple[object, ...], at: Ints | None, scores: Scores | None, *, is_picky: bool = True
+    ) -> None:
         self.of = of
         """what it holds for: when that is another, it is of no use"""
-        self.mask = mask
-        """None: what the filter says may not be kept"""
-        self.scores: Scores | None = np.full(mask.size, _NEVER) if mask is not None and scored else None
-        """of a node that doesn't take the pod, or has no room: minus infinity; None: what the score says may not be kept"""
+        self.at = at
+        """of each row whose node takes the pod, room aside, its place in the order of names; of others the one after the last;
+        None: what the filter says may not be kept"""
+        self.is_picky = is_picky
+        """are there nodes that don't take the pod, room aside?"""
+        self.scores = scores
+        """by that place; of a node that doesn't take the pod, or has no room: minus infinity; what is last stands for nobody.
+        None: what the score says may not be kept"""
         self.version = -1
         """the nodes' version that the scores are as of"""
         self.asked = 0
@@ -60,15 +64,13 @@ class Best:
         """The name of the best node for the pod; None: it fits nowhere now."""
         nodes = self._nodes
         kept = None if nodes.residents.heeds(pod) else self._known(pod)
-        if kept is None or kept.mask is None or kept.scores is None:
+        if kept is None or kept.at is None or kept.scores is None:
             return plain(nodes, self._plugins, pod)
         if kept.version != nodes.version:
-            self._refresh(kept.mask, kept.scores, kept.version, pod)
+            self._refresh(kept, kept.at, kept.scores, pod)
             kept.version = nodes.version
-        if not kept.scores.size:
-            return None
-        at = int(kept.scores.argmax())
-        return nodes.names()[at] if kept.scores[at] != _NEVER else None
+        best = int(kept.scores.argmax())
+        return nodes.names()[best] if kept.scores[best] != _NEVER else None
 
     def stands_for(self) -> tuple[object, ...]:
         """What nodes are like, room aside: while this is the same, only rows that change give another answer."""
@@ -77,7 +79,7 @@ class Best:
 
     def follows(self, pod: Pod) -> bool:
         """Does it follow from each row alone whether it takes such a pod?"""
-        return not self._nodes.residents.heeds(pod) and self._known(pod).mask is not None
+        return not self._nodes.residents.heeds(pod) and self._known(pod).at is not None
 
     def takes(self, shape: PodShape, row: int) -> bool:
         """May the row's node take a pod of that shape, of which this follows from the row?"""
@@ -86,10 +88,9 @@ class Best:
     def welcomes(self, shape: PodShape, row: int) -> bool:
         """The same, room aside."""
         kept = self._kept.get(shape)
-        if kept is None or kept.mask is None or kept.of != self.stands_for():
+        if kept is None or kept.at is None or kept.of != self.stands_for():
             return True
-        at = int(self._places()[row])
-        return at >= 0 and bool(kept.mask[at])
+        return int(kept.at[row]) < self._nodes.by_name().size
 
     def _known(self, pod: Pod) -> _Kept:
         of = self.stands_for()
@@ -108,38 +109,29 @@ class Best:
         self._kept.pop(pod.shape, None)
         while len(self._kept) >= most:
             del self._kept[min(self._kept, key=lambda shape: self._kept[shape].asked)]
-        mask = plugins.filter.mask(nodes, pod)[rows] if plugins.filter.is_local(nodes, pod) else None
-        return _Kept(of, mask, scored=mask is not None and plugins.score.is_local(nodes, pod))
+        if not plugins.filter.is_local(nodes, pod):
+            return _Kept(of, None, None)
+        taken = plugins.filter.mask(nodes, pod)[rows].nonzero()[0]
+        at = np.full(nodes.versions.size, rows.size, dtype=np.int64)
+        at[rows[taken]] = taken
+        scores = np.full(rows.size + 1, _NEVER) if plugins.score.is_local(nodes, pod) else None
+        return _Kept(of, at, scores, is_picky=taken.size < rows.size)
 
-    def _refresh(self, mask: Mask, scores: Scores, version: int, pod: Pod) -> None:
-        """The scores of the rows that changed after that version, as they are now."""
+    def _refresh(self, kept: _Kept, at: Ints, scores: Scores, pod: Pod) -> None:
+        """The scores of the rows that changed after what is kept was made, as they are now."""
         nodes = self._nodes
-        at = self._changed(version)
-        at = at[mask[at]]
-        rows = nodes.by_name()[at]
-        scores[at] = _NEVER
+        rows = (nodes.versions > kept.version).nonzero()[0]
+        places = at[rows]
+        if kept.is_picky:
+            taken = places < scores.size - 1
+            rows, places = rows[taken], places[taken]
         fits = nodes.takes(pod.shape, rows)
-        rows = rows[fits]
+        if not np.logical_and.reduce(fits):
+            scores[places] = _NEVER
+            rows, places = rows[fits], places[fits]
         if rows.size:
-            scores[at[fits]] = self._plugins.score.score(nodes, pod, rows, np.zeros(rows.size, dtype=np.int64))
-
-    def _changed(self, version: int) -> Ints:
-        """The places, in the order of names, of nodes whose rows changed after that version."""
-        nodes = self._nodes
-        by_name = nodes.by_name()
-        rows = (nodes.versions > version).nonzero()[0]
-        if rows.size * _MANY > by_name.size:
-            return np.arange(by_name.size)
-        at = self._places()[rows]
-        found: Ints = at[at >= 0]
-        return found
-
-    def _places(self) -> Ints:
-        """Of each row its place in the order of names; -1: there is no node."""
-        nodes = self._nodes
-        key = ("places", nodes.versions.size)
-        made: Ints = nodes.cached(key, lambda: _places(nodes))
-        return made
+            none = np.zeros(rows.size, dtype=np.int64)
+            scores[places] = self._plugins.score.score(nodes, pod, rows, none)
 
 
 def plain(nodes: Nodes, plugins: Plugins, pod: Pod) -> str | None:
@@ -151,9 +143,3 @@ def plain(nodes: Nodes, plugins: Plugins, pod: Pod) -> str | None:
         return None
     scores = plugins.score.score(nodes, pod, rows, np.zeros(rows.size, dtype=np.int64))
     return nodes.name_by_row()[int(rows[np.argmax(scores)])]
-
-
-def _places(nodes: Nodes) -> Ints:
-    places = np.full(nodes.versions.size, -1, dtype=np.int64)
-    places[nodes.by_name()] = np.arange(nodes.by_name().size)
-    return places

@@ -116,29 +116,26 @@ class Conf:
         return self.configurations.get(name, Arguments())
 
 
-def parse(raw: Any, *, unsaid: bool = True) -> Conf | list[FieldError]:
-    """What the file says, or every mistake in it. `unsaid`: what a switch is that isn't written."""
-    errors: list[FieldError] = []
+def parse(raw: Any, errors: list[FieldError], *, unsaid: bool = True) -> Conf:
+    """What the file says, everything in its own place; what can't be understood is added to the errors. `unsaid`: what a switch
+    is that isn't written."""
     if not isinstance(raw, Mapping):
-        return [FieldError("", "must be a mapping with actions and tiers", "FieldValueTypeInvalid")]
+        errors.append(FieldError("", "must be a mapping with actions and tiers", "FieldValueTypeInvalid"))
+        return Conf((), ())
     actions = _actions(raw.get("actions", ""), errors)
-    tiers = []
-    for number, tier in enumerate(_list(raw.get("tiers"), "tiers", errors)):
-        path = f"tiers[{number}].plugins"
-        if not isinstance(tier, Mapping):
-            errors.append(FieldError(f"tiers[{number}]", "must be a mapping with plugins", "FieldValueTypeInvalid"))
-            continue
-        plugins = _list(tier.get("plugins"), path, errors)
-        options = [_option(o, f"{path}[{i}]", errors, unsaid=unsaid) for i, o in enumerate(plugins)]
-        tiers.append(tuple(o for o in options if o is not None))
+    tiers = [
+        _tier_of(tier, f"tiers[{number}]", errors, unsaid=unsaid)
+        for number, tier in enumerate(_list(raw.get("tiers"), "tiers", errors))
+    ]
     configurations = {}
     for number, one in enumerate(_list(raw.get("configurations"), "configurations", errors)):
+        at = f"configurations[{number}]"
         if isinstance(one, Mapping) and isinstance(one.get("name"), str):
-            path = f"configurations[{number}].arguments"
-            configurations[one["name"]] = _arguments(one.get("arguments"), path, errors)
+            errors += _unknown(one, ("name", "arguments"), at)
+            configurations[one["name"]] = _arguments(one.get("arguments"), f"{at}.arguments", errors)
         else:
-            errors.append(FieldError(f"configurations[{number}].name", "must name an action", "FieldValueRequired"))
-    return errors or Conf(actions, tuple(tiers), configurations)
+            errors.append(FieldError(f"{at}.name", "must name an action", "FieldValueRequired"))
+    return Conf(actions, tuple(tiers), configurations)
 
 
 def wrong_names(conf: Conf, actions: Sequence[str], plugins: Sequence[str]) -> list[FieldError]:
@@ -150,7 +147,7 @@ def wrong_names(conf: Conf, actions: Sequence[str], plugins: Sequence[str]) -> l
     for number, tier in enumerate(conf.tiers):
         path = f"tiers[{number}].plugins"
         for at, option in enumerate(tier):
-            if option.name not in plugins:
+            if option.name and option.name not in plugins:
                 wrong = FieldError(f"{path}[{at}].name", _one_of(plugins), "FieldValueNotSupported", option.name)
                 errors.append(wrong)
         hierarchical = [o for o in tier if o.name == "drf" and "enableHierarchy" in o.switches]
@@ -179,23 +176,34 @@ def _actions(raw: Any, errors: list[FieldError]) -> tuple[str, ...]:
     return tuple(name.strip() for name in names if name.strip())
 
 
-def _option(raw: Any, path: str, errors: list[FieldError], *, unsaid: bool) -> Option | None:
-    if not isinstance(raw, Mapping) or not isinstance(raw.get("name"), str):
+def _tier_of(raw: Any, path: str, errors: list[FieldError], *, unsaid: bool) -> tuple[Option, ...]:
+    if not isinstance(raw, Mapping):
+        errors.append(FieldError(path, "must be a mapping with plugins", "FieldValueTypeInvalid"))
+        return ()
+    errors += _unknown(raw, ("plugins",), path)
+    path = f"{path}.plugins"
+    plugins = _list(raw.get("plugins"), path, errors)
+    return tuple(_option(one, f"{path}[{at}]", errors, unsaid=unsaid) for at, one in enumerate(plugins))
+
+
+def _option(raw: Any, path: str, errors: list[FieldError], *, unsaid: bool) -> Option:
+    """One without a name (an error) has the name "": it keeps its place."""
+    if not isinstance(raw, Mapping) or not isinstance(raw.get("name"), str) or not raw["name"]:
         errors.append(FieldError(f"{path}.name", "must name a plug-in", "FieldValueRequired"))
-        return None
-    on = set()
-    for key, value in raw.items():
-        if key in ("name", "arguments"):
-            continue
-        if key not in SWITCHES:
-            errors.append(FieldError(f"{path}.{key}", "unknown field", "FieldValueForbidden"))
-        elif not isinstance(value, bool):
-            errors.append(FieldError(f"{path}.{key}", "must be true or false", "FieldValueTypeInvalid", value))
-        elif value:
-            on.add(key)
+        return Option("")
+    errors += _unknown(raw, ("name", "arguments", *SWITCHES), path)
+    said = {switch: raw[switch] for switch in SWITCHES if switch in raw}
+    for switch, value in said.items():
+        if not isinstance(value, bool):
+            errors.append(FieldError(f"{path}.{switch}", "must be true or false", "FieldValueTypeInvalid", value))
+    on = {switch for switch, value in said.items() if value is True}
     if unsaid:
-        on |= {s for s in SWITCHES if s not in raw and s not in OFF_BY_DEFAULT}
+        on |= {s for s in SWITCHES if s not in said and s not in OFF_BY_DEFAULT}
     return Option(raw["name"], frozenset(on), _arguments(raw.get("arguments"), f"{path}.arguments", errors))
+
+
+def _unknown(raw: Mapping[Any, Any], known: Sequence[str], path: str) -> list[FieldError]:
+    return [FieldError(f"{path}.{key}", "unknown field", "FieldValueForbidden") for key in raw if key not in known]
 
 
 def _arguments(raw: Any, path: str, errors: list[FieldError]) -> Arguments:
@@ -240,6 +248,7 @@ DEFAULT = Conf(
             _without("least_slack", "enablePreemptable"),
             _without("gang", "enableJobStarving"),
             Option("conformance"),
+            Option("disruption-budgets"),
             Option("proportion"),
             Option("bundle-shares"),
             Option("predicates"),
@@ -257,6 +266,7 @@ Evicting       task by task first, from what gangs can spare; whole gangs only w
 One tier       a first tier that names victims silences all others: with priority in one of its own, shares would protect nobody.
 No drf         it puts the smaller of two gangs first, so a large one waits behind every small one that comes later, and one that
                lost a node behind those that never started. Equals go in the order in which they came.
+budgets        who runs a service says so with a disruption budget; a gang's room is not worth more than that.
 starving       who still waits is, not only who lacks its minimum: elastic gangs get the rest of their pods too.
 proportion     shares by weight need no numbers; whoever has numbers (deserved) names capacity in its place.
 binpack        the fuller of two nodes: whole nodes stay free for the next large gang; spreading would leave a device on each."""

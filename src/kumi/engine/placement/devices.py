@@ -93,16 +93,20 @@ class Devices:
         self._lines = 0
         """the most devices that a node has, or had"""
         self._on_row: dict[int, dict[str, None]] = {}
-        self._touched: dict[int, None] = {}
+        self.touched: dict[int, None] = {}
+        """rows that are being changed"""
         self._empty: Ints = np.zeros(0, dtype=np.int64)
         """of each row, how many whole devices are free"""
-        self._opened: Ints = np.zeros(0, dtype=np.int64)
-        """of each row, the most that is free of a device that somebody shares"""
+        self._most: Ints = np.zeros(0, dtype=np.int64)
+        """of each row, the most that is free of one device"""
         self.is_watched = False
-        """`takes` was asked: rows that are stirred are to be told of"""
+        """something is kept: rows that are stirred are to be told of"""
         self._as_of: Ints | None = None
         """the table that these two are made of, but for the rows in `_stirred`; no part of what a trial takes back"""
         self._stirred: dict[int, None] = {}
+        self._rows_of: Ints | None = None
+        self._rows: dict[int, tuple[list[int], int, int]] = {}
+        """the same of `_of_row`, by now"""
 
     # questions
 
@@ -141,11 +145,10 @@ class Devices:
     def takes(self, shape: PodShape, rows: Ints) -> NDArray[np.bool_]:
         """Whether the devices of each of the rows take one such pod."""
         self._refresh()
-        empty = self._empty[rows]
-        if not shape.share:
-            takes: NDArray[np.bool_] = empty >= max(-(-asked(shape) // WHOLE), 1)
+        if shape.share:
+            takes: NDArray[np.bool_] = self._most[rows] >= shape.share
             return takes
-        answer: NDArray[np.bool_] = (self._opened[rows] >= shape.share) | (empty > 0)
+        answer: NDArray[np.bool_] = self._empty[rows] >= max(-(-asked(shape) // WHOLE), 1)
         return answer
 
     def room_empty(self, shape: PodShape) -> Ints:
@@ -180,22 +183,26 @@ class Devices:
         """The devices for such a pod on the row; () where none will do, or it doesn't matter."""
         if not self.concern(shape):
             return ()
-        used, unknown, there = self._of_row(row, later=later)
+        used, unknown, there = self._of_row(row, later=later) if later else self._by_now(row)
         known = used[:there] + [-1] * (len(used) - there)
         return self._choose(shape, known, unknown if shape.share else 0)
 
+    def fullness(self, row: int) -> tuple[Ints, int]:
+        """Of one row: thousandths that are used of each device, and whole devices of which nobody knows which are."""
+        used, unknown, _ = self._of_row(row, later=False)
+        return np.array(used, dtype=np.int64), unknown
+
     def over(self, row: int, *, later: bool = False) -> int:
         """How far the row's devices are over, all together."""
-        return _over(*self._of_row(row, later=later))
+        return _over(*(self._of_row(row, later=True) if later else self._by_now(row)))
 
     # changes
 
     def stir(self, rows: Any) -> None:
         """Something of these rows changes, or is taken back; see Nodes.stir."""
-        if type(rows) is int:
-            self._stirred[rows] = None
-        else:
-            self._stirred.update(dict.fromkeys(np.arange(self._nodes.used.shape[1])[rows].ravel().tolist()))
+        for row in (rows,) if type(rows) is int else np.arange(self._nodes.used.shape[1])[rows].ravel().tolist():
+            self._stirred[row] = None
+            self._rows.pop(row, None)
 
     def seat(
         self, holder: str, shape: PodShape, row: int, devices: Sequence[int] = (), *, promised: bool = False
@@ -208,11 +215,11 @@ class Devices:
             self._journal.swap(self, "shared", True)
         self._reach()
         each = shape.share or WHOLE
-        wanted = 1 if shape.share else -(-asked(shape) // WHOLE)
-        fixed = len(set(devices)) == wanted and all(0 <= d < self._devices(row) for d in devices)
+        wanted, there = 1 if shape.share else -(-asked(shape) // WHOLE), self._devices(row)
+        fixed = len(set(devices)) == wanted and 0 <= min(devices, default=0) <= max(devices, default=0) < there
         if not fixed:
             devices = self._laid(shape, row, later=promised) if shape.share else ()
-        self._touched[row] = None
+        self.touched[row] = None
         if devices:
             self._add(holder, Seat(row, tuple(devices), each, fixed, promised))
 
@@ -220,7 +227,7 @@ class Devices:
         """It has none any more."""
         seat = self.seats.get(holder)
         if seat is not None:
-            self._touched[seat.row] = None
+            self.touched[seat.row] = None
             self._add(holder, seat, -1)
 
     def unseat_pod(self, pod: Pod) -> None:
@@ -265,14 +272,14 @@ class Devices:
         if row < self.releasing.shape[1]:
             self._journal.write(self.releasing, (slice(None), row), 0)
         self._journal.drop(self.inherited, row)
-        self._touched.pop(row, None)
+        self.touched.pop(row, None)
 
     def meet(self, row: int) -> None:
         """The row's devices may be others now."""
         if (count := self._devices(row)) > self._lines:
             self._journal.swap(self, "_lines", count)
         if self.shared:
-            self._touched[row] = None
+            self.touched[row] = None
 
     def count(self, old: Pod | None, new: Pod | None) -> None:
         """What was known as the old pod is the new one now (None: nothing)."""
@@ -285,8 +292,8 @@ class Devices:
     def settle(self, *, inherit: bool) -> None:
         """The change is whole: what may move makes room for what is fixed. `inherit`: what is over then is so for causes outside
         of the engine."""
-        for row in self._touched:
-            now = self._of_row(row, later=False)
+        for row in self.touched:
+            now = self._by_now(row)
             if over := _over(*now):
                 self._lay_out(row)
                 over = self.over(row)
@@ -294,7 +301,7 @@ class Devices:
                 self._see(row, *now)
             if inherit and over != self.inherited.get(row, 0):
                 self._journal.put(self.inherited, row, over)
-        self._touched.clear()
+        self.touched.clear()
 
     # how
 
@@ -330,7 +337,8 @@ class Devices:
     def _add(self, holder: str, seat: Seat, times: int = 1) -> None:
         array = self.promised if seat.promised else self.used
         self._nodes.stir(seat.row)
-        self._journal.add(array, (list(seat.devices), seat.row), seat.each * times)
+        devices = seat.devices[0] if len(seat.devices) == 1 else list(seat.devices)  # one alone: much the quicker
+        self._journal.add(array, (devices, seat.row), seat.each * times)
         if times > 0:
             self._journal.put(self.seats, holder, seat)
             if seat.row not in self._on_row:
@@ -358,18 +366,31 @@ class Devices:
         if self._as_of is not self.used:
             used, unknown, there = self._view(slice(None), later=False)
             self._empty = np.add.reduce(there & (used == 0)) - unknown
-            self._opened = np.max(np.where(there & (used > 0), WHOLE - used, 0), axis=0, initial=0)
+            opened = np.max(np.where(there & (used > 0), WHOLE - used, 0), axis=0, initial=0)
+            self._most = np.where(self._empty > 0, WHOLE, opened)
             self._as_of, self.is_watched = self.used, True
         else:
             for row in list(self._stirred):
-                self._see(row, *self._of_row(row, later=False))
+                self._see(row, *self._by_now(row))
         self._stirred.clear()
 
     def _see(self, row: int, used: list[int], unknown: int, there: int) -> None:
         """What a row has free is this, by now."""
         self._stirred.pop(row, None)
-        self._empty[row] = used[:there].count(0) - unknown
-        self._opened[row] = WHOLE - min((amount for amount in used[:there] if amount), default=WHOLE)
+        empty = used[:there].count(0) - unknown
+        self._empty[row] = empty
+        self._most[row] = WHOLE if empty > 0 else WHOLE - min(filter(None, used[:there]), default=WHOLE)
+
+    def _by_now(self, row: int) -> tuple[list[int], int, int]:
+        """`_of_row` as of now, not to be changed."""
+        self._reach()
+        if self._rows_of is not self.used:
+            self._rows.clear()
+            self._rows_of, self.is_watched = self.used, True
+        kept = self._rows.get(row)
+        if kept is None:
+            kept = self._rows[row] = self._of_row(row, later=False)
+        return kept
 
     def _of_row(self, row: int, *, later: bool) -> tuple[list[int], int, int]:
         """The same of one row, where lists are quicker than arrays; the devices that are there come first, so many are they."""
@@ -417,10 +438,10 @@ class Devices:
 
 def _over(used: list[int], unknown: int, there: int) -> int:
     """How far a row's devices are over: see Devices._of_row."""
-    past = sum(used[there:])
+    past = sum(used[there:]) if there < len(used) else 0
     if used and max(used) > WHOLE:
         past += sum(amount - WHOLE for amount in used[:there] if amount > WHOLE)
-    return past + max(unknown - used[:there].count(0), 0) * WHOLE
+    return past + max(unknown - used[:there].count(0), 0) * WHOLE if unknown else past
 
 
 def _nothing(size: int, rows: Any) -> Ints:

@@ -17,7 +17,7 @@ Not here      what each hook is: hooks.py; what is done with the answers: action
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cmp_to_key
 from typing import Any, TypeVar
 
@@ -44,7 +44,7 @@ class Framework:
     plug-ins of a tier agree on victims."""
 
     def __init__(
-        self, around: Surroundings, conf: Conf, plugins: dict[str, Configured], agree: Agree = starting_anew
+        self, around: Surroundings, conf: Conf, plugins: Mapping[str, Configured], agree: Agree = starting_anew
     ) -> None:
         self._agree = agree
         self._shared: dict[str, Any] = {}
@@ -150,6 +150,10 @@ class Framework:
         asked = {id(method.__self__) for method in self._flat[hook]}
         return any(option.name == plugin and id(opened) in asked for tier in self._tiers for option, opened in tier)
 
+    def asks_alone(self, plugin: str, hook: str) -> bool:
+        """Has it, and no other one?"""
+        return len(self._flat[hook]) == 1 and self.asks(plugin, hook)
+
     def wake_ms(self) -> int | None:
         """When a plug-in answers otherwise although nothing came; None: only what comes changes an answer."""
         opened = [plugin for tier in self._tiers for _, plugin in tier if hasattr(plugin, "wake_ms")]
@@ -161,7 +165,7 @@ class Framework:
 
     def unplaced(self) -> Iterator[Job]:
         """Those of them of which tasks waited when the session was opened, by key; of others none does as long as it lasts."""
-        return self.those(self._waited)
+        return iter(self.once("unplaced", lambda: tuple(self.those(self._waited))))
 
     def outside(self) -> Iterator[Job]:
         """Those of them that aren't let in, by key."""
@@ -211,6 +215,16 @@ class Framework:
             if said := hook(one, other):
                 return int(said)
         return _compare(_turn(one), _turn(other))
+
+    def jobs_in_order(self, jobs: Iterable[Job]) -> Iterator[Job]:
+        """Gangs none of which gets or loses anything before its turn, in their order."""
+        if self._job_keys is not None:
+            keys = self._job_keys
+            yield from sorted(jobs, key=lambda job: self._job_turn(job, keys))
+            return
+        heap = Heap(self.job_less, jobs)
+        while len(heap):
+            yield heap.pop()
 
     def _job_turn(self, job: Job, keys: list[Any]) -> tuple[Any, ...]:
         kept = self._turns.get(job.key)
@@ -288,6 +302,9 @@ class Framework:
 
     def sorted_tasks(self, tasks: Sequence[Pod]) -> list[Pod]:
         """In their order."""
+        line = self.in_line(tasks)
+        if isinstance(line, Line):
+            return [line.pop() for _ in range(len(line))]
         return sorted(tasks, key=cmp_to_key(self.task_compare))
 
     # nodes
@@ -409,6 +426,10 @@ class Framework:
     def reclaims_from(self, hook: str, queue: Queue) -> bool:
         """Might the hook (reclaimable, evictable) let go tasks of the queue to others? The same."""
         return self._might(hook, "reclaims_from", queue)
+
+    def evicts_from(self, preemptor: Job, job: Job, *, reclaim: bool) -> bool:
+        """Might the gang evict tasks of that one? The same."""
+        return self._might("evictable", "evicts_from", preemptor, job, reclaim)
 
     def _might(self, hook: str, name: str, *asked: Any) -> bool:
         for tier in self._hooks[hook]:

@@ -1,7 +1,7 @@
 """Gang session: what a session of pod groups (rounds.py) leads to, as decisions, each assumed.
 
     1  nothing is due (answers.py): nothing
-    2  one session; its evictions, then its binds, as it decided them
+    2  one session; its evictions, then its binds, as it decided them, then those of pods on their own that went before gangs
     3  of every pod group that stands otherwise than it was told: its phase, its pods by their own, and why it isn't placed
     4  of every pod of such a gang that waits for a node: why
 
@@ -22,7 +22,7 @@ Not here        how it is written: kumi.bridge.out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -30,7 +30,9 @@ from typing import TYPE_CHECKING
 from kumi.engine.decisions import Bind, Decision, EvictPod, GangPhase, Unplaced
 from kumi.engine.gangs import Phase
 from kumi.engine.placement import rounds, seating, ways
+from kumi.engine.placement.ahead import InBetween, is_open
 from kumi.engine.placement.devices import lent_holder
+from kumi.engine.placement.line.asking import Held
 from kumi.engine.placement.phases import of_counts
 from kumi.engine.placement.plugins.registry import PLUGINS
 from kumi.engine.placement.rounds import Round
@@ -50,11 +52,14 @@ def decide(state: State, now_ms: int) -> list[Decision]:
         return []
     journal.swap(answers, "due", False)
     journal.swap(answers, "nodes_seen", state.nodes.changed)
-    around = Surroundings(state.tasks, state.nodes, state.pods, journal, now_ms, answers.cleared_ms, answers.reserved)
+    between = InBetween(state) if is_open(state) else None
+    around = Surroundings(
+        state.tasks, state.nodes, state.pods, journal, now_ms, answers.cleared_ms, answers.reserved, between
+    )
     touched = dict(state.tasks.touched)
     for key in touched:
         journal.drop(state.tasks.touched, key)
-    plugins, conf = {**PLUGINS, **state.profile.plugins}, state.profile.conf
+    plugins, conf = PLUGINS.joined(state.profile.plugins), state.profile.conf
     if answers.last is not None and _is_calm(state, now_ms):
         done = rounds.look(around, conf, plugins, answers.last, sorted(touched))
     else:
@@ -71,12 +76,27 @@ def decide(state: State, now_ms: int) -> list[Decision]:
         state.assume(eviction)
     seating.assume(state, binds)
     decided: list[Decision] = [*evictions, *binds]
+    for bind in between.binds if between is not None else ():
+        journal.drop(state.newcomers, bind.pod)
+        state.assume(bind)
+        decided.append(bind)
     for key in sorted({**touched, **state.tasks.touched, **state.tasks.waiting}):
         if key in state.tasks.jobs:
             decided += _told(state, state.tasks.jobs[key], done)
-    if decided:
+    if decided and not _is_settled(state, decided, around.reserved):
         answers.stir()
     return decided
+
+
+def _is_settled(state: State, decided: Sequence[Decision], reserved: Mapping[str, Held]) -> bool:
+    """Would another session say the same? Where all that was decided is words to gangs and pods, and what was kept for gangs is
+    still kept: phases are looked at by who lets gangs in, first of all actions, and by nobody's plug-in but Kumi's own."""
+    if state.profile.plugins or state.tasks.outside or state.answers.reserved != reserved:
+        return False
+    actions = state.profile.conf.actions
+    if "enqueue" in actions and actions[0] != "enqueue":
+        return False
+    return all(isinstance(one, GangPhase | Unplaced) for one in decided)
 
 
 def held_back(state: State) -> AbstractContextManager[dict[tuple[int, int], int]]:
@@ -187,6 +207,10 @@ def _unplaced(state: State, job: Job, reasons: tuple[Reason, ...]) -> list[Decis
         return []
     decided: list[Decision] = []
     kinds = _kinds(reasons)
+    if job.told == (job.stamp, kinds):
+        return []
+    if not state.answers.promised:
+        state.journal.swap(job, "told", (job.stamp, kinds))
     for uid in sorted(job.by_status.get(Status.PENDING, ())):
         pod = state.tasks.pods[uid]
         if not waits(pod) or uid in state.answers.promised or _kinds(state.refusals.get(uid, ())) == kinds:

@@ -290,6 +290,14 @@ class ReclaimsFrom(Protocol):
         ...
 
 
+class EvictsFrom(Protocol):
+    """From which gangs a gang gets nothing: of a plug-in that is evictable, and names nobody of a gang to which it says no."""
+
+    def evicts_from(self, preemptor: Job, job: Job, reclaim: bool) -> bool:
+        """Might it evict tasks of that gang? `reclaim`: it is of another queue."""
+        ...
+
+
 class Preemptable(Protocol):
     """Whom a task may evict within its queue."""
 

@@ -4,8 +4,10 @@ The rule   below(p)(n, r) = sum over pods on n with a priority below p that are 
            ask of r
 Why        which nodes evicting could make fit at all, and down to which priority, is then a few array operations over all
            nodes, where looking at every pod is not.
+Kept       from the first question on: where nobody ever looks for victims, pods that come and go cost nothing here.
 Units      int64, base units, as in nodes.py.
-Cost       O(resources) a pod that comes or goes; O(priorities x resources asked x nodes) a question.
+Cost       O(pods) the first question; O(resources) a pod that comes or goes after it; O(priorities x resources asked x nodes) a
+           question.
 Source     Kumi's own.
 Not here   who of them goes: preempting.py.
 """
@@ -19,6 +21,7 @@ import numpy as np
 from kumi.engine.journal import Journal
 from kumi.engine.model import Pod
 from kumi.engine.placement.nodes import NOWHERE, Ints, Mask, Nodes, Requests
+from kumi.engine.pods import Pods
 
 
 class Layer:
@@ -33,9 +36,11 @@ class Layer:
 class Layers:
     """By priority."""
 
-    def __init__(self, journal: Journal, nodes: Nodes) -> None:
-        self._journal, self._nodes = journal, nodes
+    def __init__(self, journal: Journal, nodes: Nodes, pods: Pods) -> None:
+        self._journal, self._nodes, self._pods = journal, nodes, pods
         self.by_priority: dict[int, Layer] = {}
+        """amounts of nothing until they are kept"""
+        self._is_kept = False
 
     @property
     def lowest(self) -> int | None:
@@ -47,6 +52,9 @@ class Layers:
         row = self._nodes.row_by_name.get(node)
         if row is None or pod.workload or pod.terminating:
             return
+        if not self._is_kept:
+            self._meet(pod.priority)
+            return
         layer = self._layer(pod.priority)
         for line, amount in self._nodes.asked(pod.shape.requests):
             if line != NOWHERE:
@@ -54,6 +62,9 @@ class Layers:
 
     def seat_rows(self, pod: Pod, rows: list[int], times: list[int]) -> None:
         """So many more pods like this one, of no Workload, are on each of these different rows."""
+        if not self._is_kept:
+            self._meet(pod.priority)
+            return
         layer = self._layer(pod.priority)
         for line, amount in self._nodes.asked(pod.shape.requests):
             if line != NOWHERE:
@@ -73,6 +84,7 @@ class Layers:
         asked = nodes.asked(requests)
         if any(line == NOWHERE for line, _ in asked):
             return
+        self._keep()
         room = {line: nodes.allocatable[line] - nodes.seen_later(line) for line, _ in asked}
         left = mask
         for level in sorted(self.by_priority):
@@ -88,11 +100,25 @@ class Layers:
                 yield np.flatnonzero(fits)
             left = left & ~fits
 
-    def _layer(self, priority: int) -> Layer:
+    def _keep(self) -> None:
+        """What is on the nodes is kept from now on; where this is inside a trial that is taken back, from the next time on."""
+        if self._is_kept:
+            return
+        self._journal.swap(self, "_is_kept", True)
+        for layer in self.by_priority.values():
+            self._journal.swap(layer, "amounts", np.zeros((1, 1), dtype=np.int64))
+        for uid, node in self._pods.node_of.items():
+            self.seat(self._pods.by_uid[uid], node, 1)
+
+    def _meet(self, priority: int) -> Layer:
         layer = self.by_priority.get(priority)
         if layer is None:
             layer = Layer()
             self._journal.put(self.by_priority, priority, layer)
+        return layer
+
+    def _layer(self, priority: int) -> Layer:
+        layer = self._meet(priority)
         self._grow(layer)
         return layer
 

@@ -25,13 +25,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from operator import gt
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kumi.engine.journal import Journal
-from kumi.engine.model import Node, NodeUsage, NumaTopology, Pod, PodShape, VolumeClaim
+from kumi.engine.model import Node, NodeUsage, NumaTopology, Pod, PodShape, VolumeClaim, VolumeLimits
 from kumi.engine.placement.devices import Devices
 from kumi.engine.placement.residents import Residents
 from kumi.engine.placement.volume_claims import VolumeClaims
@@ -40,6 +40,8 @@ Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 Scores: TypeAlias = NDArray[np.float64]
 Requests: TypeAlias = tuple[tuple[str, int], ...]
+Pairs: TypeAlias = tuple[tuple[int, int], ...]
+"""(line, amount)"""
 
 PODS = "pods"
 ONE_POD = 1000
@@ -50,6 +52,17 @@ ASKS_AT_MOST = 2**54
 _FIRST_ROWS = 8
 
 
+class _Wanted(NamedTuple):
+    """What requests are as of that table: line by line, and the same as columns, of which `starts` are the lines' places in the
+    table were it flat. `is_known`: nodes have had all of it."""
+
+    stamp: int
+    pairs: Pairs
+    starts: Ints
+    amounts: Ints
+    is_known: bool
+
+
 class Nodes:
     """Rows by node, resources by line. Rows are reused; a row without a node is never feasible."""
 
@@ -58,6 +71,7 @@ class Nodes:
         self._stamps = count(1)
         self._columns: dict[str, tuple[int, Ints, dict[str, int]]] = {}
         self._cache: dict[Any, tuple[int, Any]] = {}
+        self._asked: dict[Requests, _Wanted] = {}
         self.node_by_name: dict[str, Node] = {}
         self.volume_claims = VolumeClaims(journal)
         self.row_by_name: dict[str, int] = {}
@@ -70,8 +84,12 @@ class Nodes:
         """what is promised of it"""
         self.evicted: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
         """what of `releasing` is so by this session: rules that look at pods don't see it any more"""
+        self._moves = False
+        """was anything ever promised, or evicted? Where not, what rules see is what is used"""
         self.inherited: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
         """how far `used` is past `allocatable` for causes outside of the engine: what invariants.py lets pass"""
+        self._inheriting: dict[int, None] = {}
+        """the rows that are"""
         self.gained: Ints = np.zeros(_FIRST_ROWS, dtype=np.int64)
         """the value of `changed` when the row last gained room, labels, readiness"""
         self.versions: Ints = np.zeros(_FIRST_ROWS, dtype=np.int64)
@@ -92,6 +110,9 @@ class Nodes:
         self.devices = Devices(journal, self)
         self.usage: dict[str, NodeUsage] = {}
         self.numa: dict[str, NumaTopology] = {}
+        self.volume_limits: dict[str, VolumeLimits] = {}
+        self.limit_stamp = 0
+        """of these, as `stamp`"""
 
     def put(self, node: Node) -> bool:
         """There is such a node, or it changed. True where its row is new: its `used` is then zero and the caller fills it."""
@@ -128,6 +149,7 @@ class Nodes:
         self.stir(row)
         for array in _ARRAYS:
             self._journal.write(getattr(self, array), (slice(None), row), 0)
+        self._journal.drop(self._inheriting, row)
         self._journal.insert(self.free_rows, row)
         self._journal.swap(self, "stamp", next(self._stamps))
 
@@ -138,11 +160,13 @@ class Nodes:
             return
         self.touch(row)
         self.stir(row)
-        self._journal.add(self.used, (0, row), ONE_POD * pods)
-        for resource, amount in requests:
-            if resource != PODS:
-                line = self.line(resource)  # first: it may replace the array
-                self._journal.add(self.used, (line, row), min(amount, ASKS_AT_MOST) * pods)
+        wanted = self._wanted(requests)
+        if not wanted.is_known:
+            for resource, _ in requests:
+                self.line(resource)  # first: it may replace the array
+            wanted = self._wanted(requests)
+        for line, amount in wanted.pairs:
+            self._journal.add(self.used, (line, row), amount * pods)
 
     def use_rows(self, rows: Ints, requests: Requests, pods: Ints) -> None:
         """The same for many different rows at once, inside a trial that is taken back, or where rows lose room: nothing is marked
@@ -164,14 +188,26 @@ class Nodes:
             self._journal.swap(self, name, np.vstack([old, np.zeros((1, old.shape[1]), dtype=np.int64)]))
         return line
 
-    def asked(self, requests: Requests) -> list[tuple[int, int]]:
+    def asked(self, requests: Requests) -> Pairs:
         """(line, amount) of the pod itself and of each resource that is asked for, in the order of the requests; the line
         of a resource that no node has ever had is NOWHERE."""
-        lines = [(0, ONE_POD)]
-        for resource, amount in requests:
-            if amount > 0 and resource != PODS:
-                lines.append((self.line_by_resource.get(resource, NOWHERE), min(amount, ASKS_AT_MOST)))
-        return lines
+        return self._wanted(requests).pairs
+
+    def _wanted(self, requests: Requests) -> _Wanted:
+        """The same, kept while the lines are what they are."""
+        kept = self._asked.get(requests)
+        if kept is None or kept.stamp != self.table_stamp:
+            pairs = [(0, ONE_POD)]
+            for resource, amount in requests:
+                if amount > 0 and resource != PODS:
+                    pairs.append((self.line_by_resource.get(resource, NOWHERE), min(amount, ASKS_AT_MOST)))
+            lines, amounts = np.array(pairs, dtype=np.int64).T[:, :, None]
+            starts = lines * self.used.shape[1]
+            if len(self._asked) > _CACHED_AT_MOST:
+                self._asked.clear()
+            kept = _Wanted(self.table_stamp, tuple(pairs), starts, amounts, bool((lines != NOWHERE).all()))
+            self._asked[requests] = kept
+        return kept
 
     def release(self, name: str, requests: Requests, pods: int) -> None:
         """So many more of the pods that use the node are on their way out (negative: fewer)."""
@@ -185,8 +221,8 @@ class Nodes:
     def seen(self, line: Any, rows: Any = slice(None)) -> Ints:
         """Of each of the rows, on one line or each of a column of lines, what the pods ask for that rules see there: those that
         use it or are promised it, and aren't evicted."""
-        seen: Ints = self.used[line, rows] + self.pipelined[line, rows] - self.evicted[line, rows]
-        return seen
+        seen: Ints = self.used[line, rows]
+        return seen + self.pipelined[line, rows] - self.evicted[line, rows] if self._moves else seen
 
     def seen_later(self, line: int) -> Ints:
         """Of each row, what will be used once those have left who are leaving, and those have come who were promised a place."""
@@ -202,10 +238,19 @@ class Nodes:
         """So many more pods are promised a place there that others are leaving (negative: fewer)."""
         self._mark(self.pipelined, name, requests, pods)
 
+    def pipeline_rows(self, rows: int | Ints, requests: Requests, pods: int | Ints) -> None:
+        """The same on a row, or on each of many different rows so many."""
+        self._moves = True
+        self.stir(rows)
+        for line, amount in self.asked(requests):
+            if line != NOWHERE:
+                self._journal.add(self.pipelined, (line, rows), amount * pods)
+
     def _mark(self, array: Ints, name: str, requests: Requests, pods: int) -> None:
         row = self.row_by_name.get(name)
         if row is None:
             return
+        self._moves = True
         self.stir(row)
         for line, amount in self.asked(requests):
             if line != NOWHERE:
@@ -226,11 +271,11 @@ class Nodes:
 
     def takes(self, shape: PodShape, rows: Ints) -> Mask:
         """Which of the rows have room for one more pod of the shape, single devices included."""
-        asked = self.asked(shape.requests)
-        if any(line == NOWHERE for line, _ in asked):
+        _, _, starts, amounts, is_known = self._wanted(shape.requests)
+        if not is_known:
             return np.zeros(rows.size, dtype=np.bool_)
-        lines, amounts = np.array(asked, dtype=np.int64).T[:, :, None]
-        room: Mask = np.logical_and.reduce(self.allocatable[lines, rows] - self.used[lines, rows] >= amounts)
+        at = starts + rows  # of few rows this is quicker than to ask for lines and rows
+        room: Mask = np.logical_and.reduce(self.allocatable.take(at) - self.used.take(at) >= amounts)
         return room & self.devices.takes(shape, rows) if self.devices.concern(shape) else room
 
     def largest(self, line: int) -> int:
@@ -330,14 +375,30 @@ class Nodes:
             self.gain(was)
             self.gain(node)
 
-    def put_fact(self, fact: NodeUsage | NumaTopology) -> None:
-        """What else is known of a node, which need not be there."""
-        table: dict[str, Any] = self.usage if isinstance(fact, NodeUsage) else self.numa
+    def put_fact(self, fact: NodeUsage | NumaTopology | VolumeLimits) -> bool:
+        """What else is known of a node, which need not be there. True where it is news."""
+        table = self._facts(type(fact))
+        if table.get(fact.node) == fact:
+            return False
         self._journal.put(table, fact.node, fact)
+        if isinstance(fact, VolumeLimits):
+            self._limited(fact.node)
+        return True
 
     def drop_fact(self, type_: type, node: str) -> None:
         """It isn't known any more."""
-        self._journal.drop(self.usage if type_ is NodeUsage else self.numa, node)
+        self._journal.drop(self._facts(type_), node)
+        if type_ is VolumeLimits:
+            self._limited(node)
+
+    def _limited(self, node: str) -> None:
+        self._journal.swap(self, "limit_stamp", next(self._stamps))
+        self.gain(node)
+
+    def _facts(self, type_: type) -> dict[str, Any]:
+        if type_ is VolumeLimits:
+            return self.volume_limits
+        return self.usage if type_ is NodeUsage else self.numa
 
     def stir(self, rows: Any) -> None:
         """Something of these rows changes. To be told by whoever changes amounts, or anything else that is kept by row and that
@@ -365,12 +426,19 @@ class Nodes:
         touched, is so for causes out there."""
         for row, before in self.touched.items():
             free = self.free_of(row)
-            over = [max(-room, 0) for room in free]
-            if over != self.inherited[:, row].tolist():
-                self._journal.write(self.inherited, (slice(None), row), over)
+            if min(free) < 0 or row in self._inheriting:
+                self._inherit(row, [max(-room, 0) for room in free])
             self._notice(row, before, free)
         self.touched.clear()
-        self.devices.settle(inherit=True)
+        if self.devices.touched:
+            self.devices.settle(inherit=True)
+
+    def _inherit(self, row: int, over: list[int]) -> None:
+        self._journal.write(self.inherited, (slice(None), row), over)
+        if any(over):
+            self._journal.put(self._inheriting, row, None)
+        else:
+            self._journal.drop(self._inheriting, row)
 
     def notice(self) -> None:
         """The change is whole: of the rows touched, those that have more room than before have gained something. A pod that
@@ -378,10 +446,12 @@ class Nodes:
         for row, before in self.touched.items():
             self._notice(row, before, self.free_of(row))
         self.touched.clear()
-        self.devices.settle(inherit=False)
+        if self.devices.touched:
+            self.devices.settle(inherit=False)
 
     def _notice(self, row: int, before: list[int], free: list[int]) -> None:
-        if any(map(gt, free, before)) or any(room > 0 for room in free[len(before) :]):
+        grew = len(free) > len(before) and max(free[len(before) :]) > 0
+        if grew or any(map(gt, free, before)):
             self._gain(row)
 
     def is_in_motion(self) -> bool:
@@ -427,6 +497,7 @@ class Nodes:
         for name in _ARRAYS:
             array: Ints = getattr(self, name)
             self._journal.swap(self, name, np.hstack([array, np.zeros_like(array)]))
+        self._journal.swap(self, "table_stamp", next(self._stamps))
         self._journal.swap(self, "gained", np.concatenate([self.gained, np.zeros_like(self.gained)]))
         if self.versions.size < 2 * old:
             self.versions = np.concatenate([self.versions, np.zeros(2 * old - self.versions.size, dtype=np.int64)])

@@ -33,9 +33,9 @@ import numpy as np
 
 from kumi.engine.decisions import Decision, EvictPod, Nominate
 from kumi.engine.model import Pod
+from kumi.engine.placement.budgets import guarding, left
 from kumi.engine.placement.devices import lent_holder
-from kumi.engine.placement.nodes import NOWHERE
-from kumi.engine.placement.plugins.pdb import means
+from kumi.engine.placement.nodes import NOWHERE, Requests
 from kumi.engine.placement.seats import bind
 from kumi.engine.placement.tasks import HOLDING, READY
 
@@ -101,14 +101,11 @@ def decide(state: State, stuck: list[Pod]) -> list[Decision]:
 @contextmanager
 def _promised(state: State) -> Iterator[Callable[[Pod, int], None]]:
     """Inside, what gangs are promised counts as promised, and what it is called with, too."""
-    nodes, charged, lent = state.nodes, list[tuple[int, int, int]](), list[str]()
+    nodes, charged, lent = state.nodes, list[tuple[int, Requests]](), list[str]()
 
     def promise(pod: Pod, row: int) -> None:
-        for line, amount in nodes.asked(pod.shape.requests):
-            if line != NOWHERE:
-                charged.append((line, row, amount))
-                nodes.stir(row)
-                state.journal.add(nodes.pipelined, (line, row), amount)
+        charged.append((row, pod.shape.requests))
+        nodes.pipeline_rows(row, pod.shape.requests, 1)
         nodes.devices.seat(lent_holder(pod.uid), pod.shape, row, promised=True)
         lent.append(lent_holder(pod.uid))
 
@@ -116,9 +113,8 @@ def _promised(state: State) -> Iterator[Callable[[Pod, int], None]]:
         if uid in state.pods.by_uid and uid not in state.pods.node_of and name in nodes.row_by_name:
             promise(state.pods.by_uid[uid], nodes.row_by_name[name])
     yield promise
-    for line, row, amount in charged:
-        nodes.stir(row)
-        state.journal.add(nodes.pipelined, (line, row), -amount)
+    for row, requests in charged:
+        nodes.pipeline_rows(row, requests, -1)
     for holder in lent:
         nodes.devices.unseat(holder)
 
@@ -194,9 +190,9 @@ def on_node(state: State, pod: Pod, name: str) -> Place | None:
 def _only_room_counts(state: State, pod: Pod) -> bool:
     """Does it make no difference to the pod who is on the node, room aside, and on which devices?"""
     shape = pod.shape
-    if state.nodes.devices.concern(shape):
+    if state.nodes.devices.concern(shape) or (shape.neighbours is not None and shape.neighbours.binds):
         return False
-    return not (shape.neighbours or shape.ports or shape.volume_claims or state.nodes.residents.heeds(pod))
+    return not (shape.ports or shape.volume_claims or state.nodes.residents.heeds(pod))
 
 
 def _by_room(state: State, pod: Pod, row: int, candidates: list[Pod]) -> list[Pod] | None:
@@ -275,6 +271,8 @@ def _seat(state: State, pod: Pod, row: int, times: int) -> None:
     rows = np.array([row], dtype=np.int64)
     state.nodes.use_rows(rows, pod.shape.requests, np.array([times], dtype=np.int64))
     state.nodes.residents.seat_row(pod, row, times)
+    if pod.shape.volume_claims:
+        state.nodes.volume_claims.seat(pod, state.nodes.name_by_row()[row] if times > 0 else "")
 
 
 def _candidates(state: State, preemptor: Pod, name: str) -> list[Pod]:
@@ -299,13 +297,11 @@ def _unallowed(state: State, candidates: list[Pod]) -> dict[str, None]:
     """Those whose eviction a disruption budget doesn't allow, when those that matter most have used it up."""
     if not state.tasks.budgets:
         return {}
-    left = {key: budget.allowed for key, budget in sorted(state.tasks.budgets.items())}
+    remaining = left(state.tasks)
     over: dict[str, None] = {}
     for pod in sorted(candidates, key=lambda p: (-p.priority, p.created_ms, p.uid)):
-        for key, budget in sorted(state.tasks.budgets.items()):
-            if key.partition("/")[0] != pod.namespace or not means(budget, pod) or pod.name in budget.granted:
-                continue
-            left[key] -= 1
-            if left[key] < 0:
+        for budget in guarding(state.tasks, pod):
+            remaining[budget.key] -= 1
+            if remaining[budget.key] < 0:
                 over[pod.uid] = None
     return over

@@ -163,7 +163,8 @@ class Residents:
 
     def is_looked_at(self, pod: Pod) -> bool:
         """Does it matter to others where the pod is?"""
-        return bool(pod.shape.neighbours or pod.shape.ports or self._looked_up(kind_of(pod))[0])
+        means = bool(self._groups) and bool(self._looked_up(kind_of(pod))[0])
+        return means or bool(pod.shape.neighbours or pod.shape.ports)
 
     def seat(self, pod: Pod, node: str, times: int) -> None:
         """The pod is on that node (-1: not any more). A node that isn't there is passed over."""

@@ -10,7 +10,7 @@ Not here   what an action does: actions/; gangs of admitted Workloads, whose pla
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from kumi.engine.gangs import Phase
@@ -50,7 +50,7 @@ class Round:
 def run(
     around: Surroundings,
     conf: Conf,
-    plugins: dict[str, Configured],
+    plugins: Mapping[str, Configured],
     ways: Ways = VOLCANO,
     touched: Iterable[str] | None = None,
 ) -> Round:
@@ -72,7 +72,9 @@ def run(
         return Round(outcome, phases, *end, reasons, promised, min(wakes, default=None), framework.judges())
 
 
-def look(around: Surroundings, conf: Conf, plugins: dict[str, Configured], last: Round, keys: Iterable[str]) -> Round:
+def look(
+    around: Surroundings, conf: Conf, plugins: Mapping[str, Configured], last: Round, keys: Iterable[str]
+) -> Round:
     """What a session leads to when no gang waits for anything: the phases of these gangs, which is all that can be new; `last`:
     the session before."""
     tiers = tuple(tuple(option for option in tier if option.name in last.judges) for tier in conf.tiers)

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kumi.engine.decisions import Assumed, Bind
+from kumi.engine.holdings import on_node
 from kumi.engine.model import Pod
-from kumi.engine.placement.nodes import ONE_POD, PODS
 from kumi.engine.placement.tasks import Status
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def assume(state: State, binds: Sequence[Bind]) -> None:
             for pod in run:
                 row = state.nodes.row_by_name[node_of[pod.uid]]
                 state.nodes.devices.seat(pod.uid, pod.shape, row, devices_of[pod.uid])
-    state.holdings.place_many((pod.uid, ((PODS, ONE_POD), *pod.shape.requests)) for pod in pods)
+    state.holdings.place_many((pod.uid, on_node(pod)) for pod in pods)
     for pod in pods:
         if pod.uid in state.refusals:
             journal.drop(state.refusals, pod.uid)

@@ -5,7 +5,7 @@
          of its index if that is open, else the first that is open (../reservations.py)
          where nothing was promised, the waiting pods are placed together (gang.py)
          the first time all of them are bound, or none; afterwards each as it comes
-    2  pod groups that come without a Workload (gang_session.py)
+    2  pod groups that come without a Workload (gang_session.py), and pods on their own that go before them (ahead.py)
     3  pods for which a node was cleared, as soon as there is room (preempting.py)
     4  pods on their own, one at a time, as far as the line lets them (line/singles.py): the nodes that take the shape and have
        room, the best score, the smallest name
@@ -33,12 +33,12 @@ import numpy as np
 
 from kumi.engine.decisions import Bind, Decision
 from kumi.engine.model import Pod, PodSet, PodShape, Workload
-from kumi.engine.placement import gang, gang_session, preempting
+from kumi.engine.placement import ahead, alone, gang, gang_session, preempting
 from kumi.engine.placement.devices import GPU, asked
-from kumi.engine.placement.line import singles
 from kumi.engine.placement.seats import bind, unplaced
 from kumi.engine.pods import waits
 from kumi.engine.reasons import Code, Reason
+from kumi.engine.settings import Discipline
 
 if TYPE_CHECKING:
     from kumi.engine.state import State
@@ -57,13 +57,33 @@ def decide(state: State, now_ms: int) -> list[Decision]:
             state.journal.drop(state.gangs, key)
             state.journal.drop(state.crowded, key)
             decided += _workload(state, key)
+        decided += _ahead(state)
         decided += gang_session.decide(state, now_ms)
         decided += preempting.nominated(state)
         stuck: list[Pod] = []
         with gang_session.held_back(state) as wanted:
-            decided += singles.decide(state, now_ms, stuck, wanted)
+            decided += _singles(state, now_ms, stuck, wanted)
         decided += preempting.decide(state, stuck)
     return decided
+
+
+def _singles(state: State, now_ms: int, stuck: list[Pod], wanted: dict[tuple[int, int], int]) -> list[Decision]:
+    """Pods on their own; see line/singles.py."""
+    if state.profile.settings.line is Discipline.OPEN:
+        return alone.decide(state, stuck)
+    from kumi.engine.placement.line import singles  # reservations over time: most policies keep none
+
+    return singles.decide(state, now_ms, stuck, wanted)
+
+
+def _ahead(state: State) -> list[Decision]:
+    """Pods on their own that go before all gangs."""
+    if not ahead.is_open(state):
+        return []
+    stuck: list[Pod] = []
+    with gang_session.held_back(state):
+        decided = ahead.before_all(state, stuck)
+    return [*decided, *preempting.decide(state, stuck)]
 
 
 def _workload(state: State, key: str) -> list[Decision]:

@@ -84,10 +84,8 @@ class Statement:
         framework, nodes = self._framework, self._framework.nodes
         names, at = nodes.name_by_row(), Counter(rows)
         there, counts = np.array(list(at)), np.array(list(at.values()))
-        array = nodes.used if status is Status.ALLOCATED else nodes.pipelined
-        nodes.stir(there)
-        for line, amount in nodes.asked(tasks[0].shape.requests):
-            framework.journal.add(array, (line, there), amount * counts)
+        change = nodes.use_rows if status is Status.ALLOCATED else nodes.pipeline_rows
+        change(there, tasks[0].shape.requests, counts)
         if nodes.devices.concern(tasks[0].shape):
             for task, row in zip(tasks, rows, strict=True):
                 self._seat_devices(task, row, status)

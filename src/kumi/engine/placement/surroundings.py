@@ -6,13 +6,13 @@ Not here      how it is kept: ../state.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from kumi.engine.journal import Journal
 from kumi.engine.placement.line.asking import Held
 from kumi.engine.placement.nodes import Nodes
-from kumi.engine.placement.tasks import Tasks
+from kumi.engine.placement.tasks import Job, Tasks
 from kumi.engine.pods import Pods
 
 
@@ -29,3 +29,5 @@ class Surroundings:
     """when tasks last had to go whoever waited (the shuffle action evicted some); None: not yet"""
     reserved: Mapping[str, Held] = field(default_factory=dict)
     """what the last session kept for gangs"""
+    ahead: Callable[[Job], None] | None = None
+    """called with each gang before its turn: places the pods on their own that go before it (ahead.py)"""

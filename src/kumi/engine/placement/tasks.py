@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import IntEnum
 from itertools import count
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from kumi.engine.ends import Ends
 from kumi.engine.gangs import (
@@ -37,6 +37,8 @@ from kumi.engine.gangs import (
 from kumi.engine.journal import Journal
 from kumi.engine.model import Amounts, Pod
 from kumi.engine.placement.nodes import ONE_POD, PODS
+
+T = TypeVar("T")
 
 
 class Status(IntEnum):
@@ -70,14 +72,32 @@ COUNTED = (*HOLDING, Status.PIPELINED)
 class Job:
     """One gang. Changed through Tasks only."""
 
-    __slots__ = ("allocated", "asked", "by_status", "free", "group", "held", "key", "roles", "stamp", "tasks", "wanted")
+    __slots__ = (
+        "allocated",
+        "asked",
+        "by_status",
+        "free",
+        "group",
+        "held",
+        "key",
+        "known",
+        "roles",
+        "stamp",
+        "tasks",
+        "told",
+        "wanted",
+    )
 
     def __init__(self, key: str) -> None:
         self.key = key
         self.group: PodGroup | None = None
         self.tasks: dict[str, None] = {}
         self.stamp = 0
-        """stands for one content of all that follows; never used twice, also where a trial is taken back"""
+        """stands for one content of all that follows, and of its pods; never used twice, also where a trial is taken back"""
+        self.known: dict[str, tuple[int, PodGroup | None, Any]] = {}
+        """what was found in one such content (`once`); no part of what a trial takes back"""
+        self.told: tuple[int, object] | None = None
+        """in which such content all that wait were told why, and what; None: that isn't known"""
         self.by_status: dict[Status, dict[str, None]] = {}
         self.roles: dict[tuple[str, Status], int] = {}
         self.free: dict[str, int] = {}
@@ -90,6 +110,15 @@ class Job:
         """of those that are COUNTED or pending"""
         self.wanted: Amounts = {}
         """of all of them"""
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What follows from the gang alone, its tasks and its PodGroup, made when it isn't known."""
+        kept = self.known.get(name)
+        if kept is None or kept[0] != self.stamp or kept[1] is not self.group:
+            kept = (self.stamp, self.group, make())
+            self.known[name] = kept
+        made: T = kept[2]
+        return made
 
     def count(self, *statuses: Status) -> int:
         """How many tasks are in one of these."""
@@ -115,6 +144,8 @@ class Tasks:
         self.queues: dict[str, Queue] = {}
         self.classes: dict[str, PriorityClass] = {}
         self.budgets: dict[str, DisruptionBudget] = {}
+        self.spent: dict[str, tuple[DisruptionBudget, ...]] = {}
+        """pods whose eviction was decided -> the budgets that guard them, as these were then (budgets.py)"""
         self.quotas: dict[str, NamespaceQuota] = {}
         self.jobs: dict[str, Job] = {}
         """also those whose PodGroup isn't there (yet): `group` is None"""
@@ -251,6 +282,8 @@ class Tasks:
         if old is not None:
             if _counted_as(old) == _counted_as(pod):
                 self._journal.put(self.pods, pod.uid, pod)
+                if old != pod:
+                    self._restamp(self.jobs[pod.member.group])
                 self.move(pod.uid, status, node)
                 return
             self.remove_pod(pod.uid)
@@ -285,6 +318,13 @@ class Tasks:
         elif self.node.get(uid, "") == node:
             return
         self._set(uid, status, node)
+
+    def end_run(self, like: Pod, count: int) -> None:
+        """So many tasks of a gang, all like this one, are thought of as ended: its queue has that much less."""
+        group = self.jobs[like.member.group].group
+        if group is not None:
+            self._journal.swap(self, "stamp", next(self._stamps))
+            self._add(self._sums(self.allocated, group.queue), self.requests[like.uid], -count)
 
     def turn_run(self, pods: Sequence[Pod], status: Status) -> None:
         """These tasks, of one gang, role, shape, priority and status, are so now, and stay where they are."""
@@ -424,8 +464,7 @@ class Tasks:
             self._count_waiting(job, pods[0], waits)
         counted = n * ((after in COUNTED) - (before in COUNTED))
         wanted, queue = self.requests[pods[0].uid], job.group.queue if job.group is not None else None
-        journal.swap(self, "stamp", next(self._stamps))
-        journal.swap(job, "stamp", self.stamp)
+        self._restamp(job)
         if before is None or after is None:
             self._add(job.wanted, wanted, n if before is None else -n)
         if counted:
@@ -438,6 +477,16 @@ class Tasks:
             self._add(job.asked, wanted, asked)
             if queue is not None:
                 self._add(self._sums(self.asked, queue), wanted, asked)
+
+    def untell(self, uid: str) -> None:
+        """What the task was told didn't reach it."""
+        pod = self.pods.get(uid)
+        if pod is not None:
+            self._journal.swap(self.jobs[pod.member.group], "told", None)
+
+    def _restamp(self, job: Job) -> None:
+        self._journal.swap(self, "stamp", next(self._stamps))
+        self._journal.swap(job, "stamp", self.stamp)
 
     def _count_waiting(self, job: Job, like: Pod, more: int) -> None:
         """So many more of the gang's tasks like this one wait (negative: fewer)."""

@@ -7,7 +7,8 @@ The rule, of a gang that isn't ready, the first that holds:
     fewer than its minimum have a place        how many of how many, and what kept the next one from it
     its places are promised                    others are still leaving
     of a gang that is ready, what kept the next of its tasks from a node, where one was tried.
-What kept a task: its queue's share, or what the nodes say. Tasks of one shape are explained once a session.
+What kept a task: its queue, which has its share or is no longer open, or what the nodes say. Tasks of one shape are explained
+once a session.
 Why        an answer without its reason is no answer.
 Cost       O(nodes) a shape that found no room.
 Not here   sentences: kumi.bridge.messages.
@@ -46,14 +47,21 @@ def why(framework: Framework, outcome: Outcome, job: Job) -> tuple[Reason, ...]:
     if kept is not None:
         return (short, *kept.why)
     if framework.overused(framework.tasks.queues[queue]):
-        return (short, Reason(Code.QUEUE_SHARE, where=queue))
+        return (short, _no_more(framework, queue))
     return (short,)
 
 
 def no_share(framework: Framework, task: Pod) -> tuple[Reason, ...]:
     """Its queue may not have it."""
     group = framework.job_of(task).group
-    return (Reason(Code.QUEUE_SHARE, where=group.queue if group is not None else ""),)
+    assert group is not None
+    return (_no_more(framework, group.queue),)
+
+
+def _no_more(framework: Framework, queue: str) -> Reason:
+    """Why a queue that gangs were let into takes no more tasks: it was closed since, or has what it may have."""
+    is_open = framework.tasks.queues[queue].state is QueueState.OPEN
+    return Reason(Code.QUEUE_SHARE if is_open else Code.QUEUE_CLOSED, where=queue)
 
 
 def no_node(framework: Framework, outcome: Outcome, task: Pod) -> tuple[Reason, ...]:

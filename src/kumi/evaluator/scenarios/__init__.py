@@ -19,8 +19,9 @@ A Python file is a scenario too: its function events(seed), as python.py has it;
         .objects(seed)                  the same as manifests, as they were written, each with its time
         .policies, .seeds               as written: built-in names, files, or policies that stand in it
 
-Errors     ScenarioError: all that is wrong, each with its line and path. What only shows when it is played (a job that can't
-           change, a generator that yields no object) is looked for in the first steps of the first seed as well.
+Errors     ScenarioError: all that is wrong, each with its line and path; one in which nothing happens is wrong. What only shows
+           when it is played (a job that can't change, a generator that yields no object) is looked for in the first steps of the
+           first seed as well.
 Not here   what steps are for the engine: plays.py; how jobs are read: arriving.py.
 """
 
@@ -38,7 +39,7 @@ from kumi.api.errors import KumiError
 from kumi.api.meta import parse_time
 from kumi.api.wire import JsonObject
 from kumi.engine.model import Node, Noun, Put
-from kumi.evaluator import policies
+from kumi.evaluator import LARGEST_SEED, SEEDS_AT_MOST, policies
 from kumi.evaluator.manifests import nouns as nouns_of
 from kumi.evaluator.model import START_MS, Change, Event, Load, Policy, Written
 from kumi.evaluator.scenarios import arrivals, cluster, outages
@@ -70,7 +71,8 @@ REHEARSED = 2_000
 
 @dataclass(frozen=True)
 class Scenario:
-    """See the module. `policies`: names and paths, as `--policy` takes them, or policies. `files`: what was read for it."""
+    """See the module. `policies`: names and paths, as `--policy` takes them, or policies. `files`: those that were read for it,
+    its own first: if one of them changes, so does the scenario."""
 
     name: str
     path: Path
@@ -79,6 +81,7 @@ class Scenario:
     policies: tuple[str | Policy, ...] = ()
     about: str = ""
     start_ms: int = START_MS
+    files: tuple[str, ...] = ()
 
     def load(self, seed: int) -> Load:
         """The run's load. ManifestError, KumiError: of what is there from the start; else when it is played."""
@@ -142,6 +145,8 @@ def load_scenario(path: str | Path, parameters: Mapping[str, Value] | None = Non
     there = cluster.setting(fields["cluster"], fields["queues"], start_ms)
     until = start_ms + fields["until"].span_ms(least=1) if fields["until"] else None
     out = outages.outages([(name, fields[name]) for name in outages.SECTIONS], there, start_ms, until)
+    if not fields["arrivals"].items() and not any(fields[name].items() for name in outages.SECTIONS):
+        fields["arrivals"].wrong("nothing arrives and nothing else happens: say which jobs come, and when")
     nodes = _nodes(fields["cluster"], there, start_ms)
     found = Scenario(
         name=fields["name"].text(path.stem),
@@ -151,6 +156,7 @@ def load_scenario(path: str | Path, parameters: Mapping[str, Value] | None = Non
         policies=tuple(policy for each in fields["policies"].items() for policy in _policy(each)),
         about=fields["about"].text(),
         start_ms=start_ms,
+        files=(str(path), *map(str, part.document.files)),
     )
     part.document.finish()
     _rehearse(found)
@@ -185,8 +191,8 @@ def _start(part: Part) -> int:
 
 def _seeds(part: Part) -> tuple[int, ...]:
     if not isinstance(part.value, list):
-        return tuple(range(part.whole(1, least=1)))
-    seeds = tuple(dict.fromkeys(each.whole(0) for each in part.items()))
+        return tuple(range(part.whole(1, least=1, most=SEEDS_AT_MOST)))
+    seeds = tuple(dict.fromkeys(each.whole(0, most=LARGEST_SEED) for each in part.items()))
     if not seeds:
         part.wrong("must be a number of seeds, or a list of some")
     return seeds
@@ -225,13 +231,14 @@ def _of_python(path: Path, parameters: Mapping[str, Value]) -> Scenario:
         generator = Generator(path, tuple(parameters.items()), START_MS)
     except KumiError as error:
         raise ScenarioError(path, [str(error)]) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ScenarioError(path, [f"can't be run: {type(error).__name__}: {error}"]) from error
     document = Document(path, b"")
     seeds = _seeds(Part(document, names.get("SEEDS"), "SEEDS"))
     chosen = [policy for each in Part(document, names.get("POLICIES"), "POLICIES").items() for policy in _policy(each)]
     document.finish()
-    found = Scenario(str(names.get("NAME", path.stem)), path, (generator.moments,), seeds, tuple(chosen))
+    files = str(path), *map(str, document.files)
+    found = Scenario(str(names.get("NAME", path.stem)), path, (generator.moments,), seeds, tuple(chosen), files=files)
     _rehearse(found)
     return found
 

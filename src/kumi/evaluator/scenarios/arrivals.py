@@ -172,8 +172,12 @@ def _manifests(fields: dict[str, Part], number: int, start_ms: int) -> Source:
     )
     if fields["says"] and not fields["runs"]:
         fields["says"].wrong("is about `runs`, and nothing is said there")
+    before = len(fields["manifests"].document.faults)
+    objects = tuple(proven(fields["manifests"], listed(fields["manifests"])))
+    if not objects and len(fields["manifests"].document.faults) == before:
+        fields["manifests"].wrong("there is no object in it: nothing would come")
     return _Entry(
-        objects=tuple(proven(fields["manifests"], listed(fields["manifests"]))),
+        objects=objects,
         at_ms=start_ms + fields["at"].span_ms(),
         every_ms=every_ms,
         times=times,

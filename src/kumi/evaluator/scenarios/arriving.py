@@ -197,7 +197,8 @@ class Arriving:
             raise first.wrong(f"names a WorkloadPriorityClass {label!r} that isn't there")
         rank = self._workload_classes[label].value if label else ranks[0]
         job = self._made(first, roles, _longest(pods), _common([pod.meta.labels for pod in pods]), group)
-        return replace(job, via=Via.WORKLOAD, queue=first.meta.labels[kueue.QUEUE_LABEL], priority=rank)
+        queue = first.meta.labels[kueue.QUEUE_LABEL]
+        return replace(job, via=Via.WORKLOAD, queue=queue, priority=rank, renews=True)
 
     def _of_pod(self, pod: _Came) -> Job:
         spec: core.PodSpec = pod.view.spec

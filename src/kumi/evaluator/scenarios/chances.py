@@ -58,6 +58,8 @@ FIELDS = (
 OF_KIND = ("name", "weight", "asks", "pods", "as", "queue", "priority", "gpuModel", "runs")
 PATTERNS = ("poisson", "diurnal", "regular")
 PEAK_MS = 14 * 3_600_000
+PODS_AT_MOST = 1_000_000
+"""of a job: more are a slip of the pen"""
 
 
 def source(part: Part, number: int, start_ms: int, nodes: list[Node] | None) -> list[Source]:
@@ -75,13 +77,15 @@ def source(part: Part, number: int, start_ms: int, nodes: list[Node] | None) -> 
         return []
     try:
         says = fields["says"].number(1.0)
+        if says < 0:
+            fields["says"].wrong(f"must be 0 (owners say nothing) or more, not {says}")
         plan = Plan(
             arrivals=_arrivals(fields, kinds, nodes),
             kinds=tuple(kinds),
             jobs=fields["count"].whole(1) if fields["count"] else None,
             until_ms=fields["until"].span_ms(least=1) - fields["at"].span_ms() if fields["until"] else None,
             tenants=tenants or (("default", 1.0),),
-            says=says if says > 0 else None,
+            says=says or None,
             slack=fields["deadline"].number(1.0, above=0) if fields["deadline"] else None,
             checkpoint_ms=fields["checkpoint"].span_ms(least=1) if fields["checkpoint"] else None,
         )
@@ -134,7 +138,11 @@ def _kinds(part: Part, usual: Spread | None) -> tuple[Kind, ...]:
     pods = fields["pods"]
     kind = Kind(
         name=name,
-        roles=(Role("task", 1 if isinstance(pods.value, dict) else pods.whole(1, least=1), _shape(fields)),),
+        roles=(
+            Role(
+                "task", 1 if isinstance(pods.value, dict) else pods.whole(1, least=1, most=PODS_AT_MOST), _shape(fields)
+            ),
+        ),
         runs=runs or Fixed(1),
         weight=fields["weight"].number(1.0),
         via=Via(fields["as"].word(*(via.value for via in Via))),
@@ -146,8 +154,8 @@ def _kinds(part: Part, usual: Spread | None) -> tuple[Kind, ...]:
     if not isinstance(pods.value, dict):
         return (kind,)
     sizes = {int(size): each.number(1.0) for size, each in pods.members().items() if size.isdecimal()}
-    if len(sizes) < len(pods.members()):
-        pods.wrong("sizes are whole numbers: {1: 6, 4: 3}")
+    if len(sizes) < len(pods.members()) or max(sizes, default=0) > PODS_AT_MOST:
+        pods.wrong(f"sizes are whole numbers, {PODS_AT_MOST:,} at most: {{1: 6, 4: 3}}")
         return ()
     try:
         return sized(kind, sizes)
@@ -161,6 +169,8 @@ def _shape(fields: dict[str, Part]) -> PodShape:
     for resource, each in fields["asks"].members().items():
         try:
             requests[resource] = parse(each.text("0"), resource)
+            if requests[resource] < 0:
+                each.wrong(f"must be 0 or more, not {each.text()}")
         except KumiError as error:
             each.wrong(str(error))
     if not fields["asks"]:

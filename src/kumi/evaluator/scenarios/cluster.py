@@ -27,6 +27,8 @@ from kumi.evaluator.scenarios.steps import Step
 
 MODEL = "kumi.dev/gpu-model"
 PODS = "110"
+NODES_AT_MOST = 1_000_000
+"""of one kind: more are a slip of the pen"""
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -44,7 +46,7 @@ def _nodes(part: Part) -> list[JsonObject]:
     name = fields["name"].text()
     if not name:
         fields["name"].wrong("a node needs a name")
-    count = fields["count"].whole(1, least=1)
+    count = fields["count"].whole(1, least=1, most=NODES_AT_MOST)
     offers = {"pods": PODS, **_offers(fields["offers"])}
     labels = {key: each.text() for key, each in fields["labels"].members().items()}
     if fields["gpuModel"]:

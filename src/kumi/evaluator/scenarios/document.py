@@ -50,10 +50,14 @@ class Document:
     text: bytes
     faults: list[tuple[str, str]] = field(default_factory=list)
     """(path of the part, what is wrong)"""
+    files: dict[Path, None] = field(default_factory=dict)
+    """which others it names"""
 
     def beside(self, name: str) -> Path:
         """A file that is named in it: by its place beside it."""
-        return self.path.parent / Path(name).expanduser()
+        found = self.path.parent / Path(name).expanduser()
+        self.files[found] = None
+        return found
 
     def finish(self) -> None:
         """ScenarioError, if anything is wrong."""
@@ -134,12 +138,15 @@ class Part:
             return default
         return float(self.value)
 
-    def whole(self, default: int, least: int = 0) -> int:
-        """A whole number, of at least that."""
+    def whole(self, default: int, least: int = 0, most: int | None = None) -> int:
+        """A whole number, of at least that, and at most that."""
         if self.value is None:
             return default
         if isinstance(self.value, bool) or not isinstance(self.value, int) or self.value < least:
             self.wrong(f"must be a whole number of {least} or more, not {self.value!r}")
+            return default
+        if most is not None and self.value > most:
+            self.wrong(f"must be {most:,} at most, not {self.value:,}")
             return default
         return self.value
 

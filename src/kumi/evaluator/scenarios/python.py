@@ -71,7 +71,7 @@ class Generator:
             place = f"{self.path.name}, event {number + 1}"
             try:
                 event = next(yielded, None)
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 raise KumiError(f"{place}: {type(error).__name__}: {error}") from error
             if event is None:
                 return
@@ -85,7 +85,7 @@ class Generator:
             return iter(_function(self.path)(seed, **dict(self.arguments)))
         except KumiError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise KumiError(
                 f"{self.path.name}: {FUNCTION} must yield (verb, object, seconds after): {type(error).__name__}: {error}"
             ) from error
@@ -96,7 +96,7 @@ def _function(path: Path) -> Callable[..., Any]:
         names: Mapping[str, Any] = runpy.run_path(str(path))
     except OSError as error:
         raise KumiError(f"{path} can't be read: {error.strerror or error}") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise KumiError(f"{path} can't be run: {type(error).__name__}: {error}") from error
     function = names.get(FUNCTION)
     if not callable(function):

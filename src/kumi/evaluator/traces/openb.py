@@ -23,7 +23,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -93,17 +93,17 @@ class _Table:
             raise TraceError(
                 path, f"has no column {', '.join(missing)}: its first line must name {', '.join(wanted)}", 1
             )
-        self._at = [head.index(name) for name in wanted]
+        self._pick = itemgetter(*(head.index(name) for name in wanted))
         self._width = len(head)
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
-        at, width = self._at, self._width
+        pick, width = self._pick, self._width
         while (row := self._next()) is not None:
             if not row:
                 continue
             if len(row) != width:
                 raise TraceError(self._path, f"has {len(row)} values, the first line names {width} columns", self.line)
-            yield tuple([row[i] for i in at])
+            yield pick(row)
 
     def _next(self) -> list[str] | None:
         try:

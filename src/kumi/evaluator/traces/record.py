@@ -3,7 +3,8 @@
 The rule   the cluster   nodes, queues, flavors and all else that decisions depend on: what was there when the recording began is
                          the setting, what changed later a Change, at its time
            a job         seen.py says which there are. A Workload comes as one, with its pod sets, queue and priority; a PodGroup
-                         as a gang of its minimum, with as many pods as it had at once; a pod by itself
+                         as a gang of its minimum, with as many pods as it had at once; a Job of no queue (or another of those
+                         kinds) as one, with as many pods as it has beside each other; a pod by itself
            arrives       when it was first seen; those that were there when the recording began are there at the start, the
                          older first
            runs          as long as it ran in the recording (seen.py)
@@ -29,7 +30,10 @@ from kumi.api.errors import KumiError
 from kumi.api.meta import Object, ObjectMeta, is_true, parse_time
 from kumi.api.node import RuntimeClass
 from kumi.api.scheduling import PriorityClass
+from kumi.api.wire import JsonObject
 from kumi.bridge.into import NOUNS, Deltas, removal, volumeclaim
+from kumi.bridge.into.adjusted import Around, adjusted
+from kumi.bridge.into.shape import Shapes
 from kumi.engine import model
 from kumi.engine.model import Delta, Noun, Put
 from kumi.evaluator.model import Arrive, Cancel, Change, Event, Job, Load, Role, Via
@@ -37,7 +41,7 @@ from kumi.evaluator.said import said
 from kumi.evaluator.traces import lines
 from kumi.evaluator.traces.base import Format, TraceError, opened
 from kumi.evaluator.traces.lines import Line
-from kumi.evaluator.traces.seen import Names, Seen, Survey, roles, view_of
+from kumi.evaluator.traces.seen import QUEUED_TYPES, Names, Seen, Survey, is_itself, queued_of, roles, view_of
 
 
 def read(nodes: Path | None, jobs: Path) -> Load:
@@ -61,7 +65,7 @@ def _notes(path: Path, survey: Survey) -> Iterator[str]:
         yield f"{path.name}: line {survey.torn}, the last one, was not written to its end, and is left out"
     if survey.of_nodes:
         yield f"{path.name}: left out {len(survey.of_nodes)} pods that belong to their nodes (DaemonSets)"
-    open_ = sum(seen.ran_ms is None for seen in survey.jobs.values())
+    open_ = sum(seen.ran_ms is None for seen in survey.jobs.values() if seen.counts)
     if open_:
         yield f"{path.name}: {open_} jobs had not ended when the recording did"
 
@@ -129,6 +133,8 @@ class _Player:
 
     recorded: _Recorded
     reading: Deltas = field(default_factory=Deltas)
+    around: Around = field(default_factory=Around)
+    shapes: Shapes = field(default_factory=Shapes)
     volumes: volumeclaim.VolumeClaims = field(default_factory=volumeclaim.VolumeClaims)
     names: Names = field(default_factory=Names)
     keys: dict[str, str] = field(default_factory=dict)
@@ -145,6 +151,7 @@ class _Player:
         gone = line.type == "DELETED"
         if isinstance(view, limits.LimitRange | RuntimeClass):
             self.reading.learn(view, gone=gone)
+            (self.around.drop if gone else self.around.put)(view)
         elif isinstance(view, volumeclaim.TYPES):
             return self.volumes.deltas(view if gone else None, None if gone else view)
         elif view is not None and type(view) in NOUNS and not isinstance(view, volcano.PodGroup):
@@ -172,11 +179,11 @@ class _Player:
         """The job that comes with this line, if one does: (when it was made, the job)."""
         view = self._view(line)
         name = self.names.of(view) if view is not None else ""
-        if view is None or not name or line.type == "DELETED" or name in self.keys:
+        if view is None or not name or line.type == "DELETED" or name in self.keys or not is_itself(view, name):
             return
         seen = self.recorded.seen.get(name)
         over = isinstance(view, kueue.Workload) and is_true(view.status.conditions, "Finished")
-        job = self._job(view, seen) if seen is not None and not over else None
+        job = self._job(view, seen) if seen is not None and seen.counts and not over else None
         if job is None or seen is None:
             return
         self.keys[name] = key = self._key(view.key)
@@ -200,11 +207,14 @@ class _Player:
         metas = [view.metadata]
         if owner is not None and owner.uid in self.recorded.owners:
             metas.append(self.recorded.owners[owner.uid])
+        templates: list[JsonObject] = []
         if isinstance(view, kueue.Workload):
-            created = view.metadata.creation_timestamp
-            for pod_set in view.spec.pod_sets:
-                annotations = (pod_set.template.get("metadata") or {}).get("annotations") or {}
-                metas.append(ObjectMeta(creation_timestamp=created, annotations=annotations))
+            templates = [pod_set.template for pod_set in view.spec.pod_sets]
+        elif isinstance(view, QUEUED_TYPES):
+            templates = [pods.template for pods in queued_of(view).pod_sets(view)]
+        for template in templates:
+            annotations = (template.get("metadata") or {}).get("annotations") or {}
+            metas.append(ObjectMeta(creation_timestamp=view.metadata.creation_timestamp, annotations=annotations))
         return metas
 
     def departures(self, line: Line) -> Iterator[str]:
@@ -214,14 +224,14 @@ class _Player:
             return
         name = self.names.of(view)
         seen = self.recorded.seen.get(name)
-        is_itself = not isinstance(view, core.Pod) or name.startswith("Pod ")
-        if seen is not None and is_itself and name in self.keys and not seen.begun and seen.ran_ms is None:
+        if seen is not None and is_itself(view, name) and name in self.keys and not seen.begun and seen.ran_ms is None:
             yield self.keys[name]
 
     def _runs_ms(self, seen: Seen, said_ms: int | None) -> int | None:
         if seen.ran_ms is not None:
             return seen.ran_ms
-        ran_ms = self.recorded.end_ms - seen.started_ms if seen.running and seen.started_ms is not None else 0
+        goes_on = bool(seen.running) or seen.goes_on
+        ran_ms = self.recorded.end_ms - seen.started_ms if goes_on and seen.started_ms is not None else 0
         return said_ms if said_ms is not None and said_ms >= ran_ms else None
 
     def _job(self, view: Object, seen: Seen) -> Job | None:
@@ -233,11 +243,27 @@ class _Player:
                 case volcano.PodGroup():
                     rank = self.classes.get(view.spec.priority_class_name, 0)
                     return _of_group(view, seen, rank)
-                case core.Pod() if seen.most and job_is_pod(view):
+                case _ if isinstance(view, QUEUED_TYPES):
+                    return self._of_kind(view, seen)
+                case core.Pod() if seen.most:
                     return _of_pod(view, seen)
         except KumiError:
             return None
         return None
+
+    def _of_kind(self, view: Object, seen: Seen) -> Job | None:
+        """What is in no queue, as soon as it may have pods."""
+        queued, namespace = queued_of(view), view.metadata.namespace
+        standing = queued.standing(view)
+        if standing.suspended or standing.finished:
+            return None
+        made = []
+        for pods in queued.pod_sets(view):
+            template = adjusted(pods.template, self.around.limits(namespace), self.around.classes)
+            made.append(Role(pods.name, pods.count, self.shapes.of_template(template, namespace)))
+        labels = [(pods.template.get("metadata") or {}).get("labels") or {} for pods in queued.pod_sets(view)]
+        common = {key: value for key, value in labels[0].items() if all(one.get(key) == value for one in labels)}
+        return Job(view.key, 0, tuple(made), None, priority=seen.priority, labels=tuple(sorted(common.items())))
 
     def _key(self, key: str) -> str:
         made, number = key, 1
@@ -251,14 +277,6 @@ class _Player:
         if line.number != self.last[0]:
             self.last = line.number, view_of(line.said["object"]) if line.type in lines.CHANGES else None
         return self.last[1]
-
-
-def job_is_pod(pod: core.Pod) -> bool:
-    """Whether a pod is a job by itself."""
-    return not any(
-        pod.metadata.annotations.get(annotation)
-        for annotation in (kueue.WORKLOAD_ANNOTATION, volcano.GROUP_NAME_ANNOTATION)
-    )
 
 
 def _of_workload(noun: Noun) -> Job | None:

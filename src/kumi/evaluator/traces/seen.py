@@ -1,10 +1,13 @@
 """What became of jobs in a recording: when they came, how long they ran, how they went. One pass over its lines.
 
-A job      a Workload with the pods that name it; a PodGroup without a Workload, with the pods that name it; any other pod by
-           itself. Pods of DaemonSets and of nodes themselves are no jobs.
+A job      a Workload with the pods that name it, or that it is made of; a PodGroup without a Workload, with pods that name it;
+           a Job, or another kind that the queues know, in no queue, with the pods of which it is the controller; any other pod
+           by itself. Pods of DaemonSets and of nodes themselves are no jobs. A pod that joins a Workload or a PodGroup later was
+           that one's all the time.
 It ran     from the first start of its pods, since it was evicted the last time, until the end of the last of them; of what ran
            when the recording began, what was left. A Workload of which no pod ran in the recording: from its admission until it
-           finished.
+           finished. A Job of no queue may have more pods after those that ended: until it is finished, or deleted; suspended, it
+           was stopped as an evicted one is.
 Units      milliseconds, as the lines have them.
 Not here   its shape and its place in time: record.py.
 """
@@ -14,12 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Any
 
 import msgspec
 
 from kumi.api import core, kueue, volcano
 from kumi.api.errors import KumiError
-from kumi.api.kueue import WORKLOAD_ANNOTATION
+from kumi.api.kueue import QUEUE_LABEL, WORKLOAD_ANNOTATION
 from kumi.api.meta import Object, ObjectMeta, is_true, parse_time
 from kumi.api.scheme import SCHEME, Scheme, load
 from kumi.api.wire import JsonObject
@@ -27,6 +31,10 @@ from kumi.bridge.into.shape import Shapes, volume_claims
 from kumi.engine.model import PodShape
 from kumi.evaluator.traces.lines import CHANGES, TORN, Line
 from kumi.jobs import QUEUED
+from kumi.jobs.base import QueuedJob
+from kumi.jobs.pod_groups import GROUP_LABEL, MANAGED
+from kumi.jobs.training import REPLICA_TYPE
+from kumi.jobs.workload import name_of
 
 NO_JOBS = ("DaemonSet", "Node")
 """owners of pods that belong to their node"""
@@ -53,9 +61,16 @@ def _scheme() -> Scheme:
     return load()
 
 
+def queued_of(view: Object) -> QueuedJob[Any]:
+    """What the queues know of the kind of such an object, which is of QUEUED_TYPES."""
+    return next(queued for queued in QUEUED if isinstance(view, queued.view_type))
+
+
 def job_of(view: Object) -> str:
     """The job that an object is, or is part of: `Kind namespace/name`; "" for what is none."""
     meta = view.metadata
+    if isinstance(view, QUEUED_TYPES):
+        return "" if meta.labels.get(QUEUE_LABEL) else f"{SCHEME.of(type(view)).kind} {view.key}"
     match view:
         case kueue.Workload():
             return f"Workload {view.key}"
@@ -75,6 +90,11 @@ def _job_of_pod(pod: core.Pod) -> str:
     for kind, annotation in (("Workload", WORKLOAD_ANNOTATION), ("PodGroup", volcano.GROUP_NAME_ANNOTATION)):
         if meta.annotations.get(annotation):
             return f"{kind} {meta.namespace}/{meta.annotations[annotation]}"
+    if MANAGED in meta.labels:
+        alone = name_of(SCHEME.of(core.Pod), meta.name, meta.uid)
+        return f"Workload {meta.namespace}/{meta.labels.get(GROUP_LABEL) or alone}"
+    if meta.controller is not None and meta.controller.kind in OWNERS:
+        return f"{meta.controller.kind} {meta.namespace}/{meta.controller.name}"
     return f"Pod {pod.key}"
 
 
@@ -95,12 +115,25 @@ class Seen:
     """uid -> role and shape, of pods that are there"""
     most: dict[tuple[str, PodShape], int] = field(default_factory=dict)
     """role and shape -> how many at once"""
+    own: dict[str, None] = field(default_factory=dict)
+    """uids of all its pods"""
+    by_pods: bool = False
+    """it is a job if it has pods of its own only"""
+    goes_on: bool = False
+    """its controller may make more pods: it is neither finished nor deleted"""
+    priority: int = 0
+    """of its pods, the highest"""
+
+    @property
+    def counts(self) -> bool:
+        """Is it a job at all?"""
+        return bool(self.own) or not self.by_pods
 
     @property
     def ran_ms(self) -> int | None:
         """How long it ran to its end; None: it didn't, or still does."""
         if self.begun:
-            since, until = self.started_ms, None if self.running else self.ended_ms
+            since, until = self.started_ms, None if self.running or self.goes_on else self.ended_ms
         else:
             since, until = self.admitted_ms, self.finished_ms
         return None if since is None or until is None else max(0, until - since)
@@ -125,27 +158,47 @@ class Seen:
 
 
 class Names:
-    """Which job an object is part of. A name that comes again, with another uid, is another job: it has a number after it."""
+    """Which job an object is part of. A name that comes again, with another uid, is another job: it has a number after it.
+    What a Workload is made of is the Workload, and so are its pods, though nothing but the Workload may say so."""
 
     def __init__(self) -> None:
+        self._workload_of: dict[str, str] = {}
+        """uid of what a Workload is made of -> the Workload's name"""
         self._now: dict[str, tuple[str, int]] = {}
         """name -> uid of the one that has it now ("": not seen yet), and how many there were before"""
 
     def of(self, view: Object) -> str:
         """`Kind namespace/name`, with a number where it isn't the first; "": it is no job, nor part of one."""
-        name = job_of(view)
+        name = self._of(view)
         if not name:
             return ""
         uid, before = self._now.get(name, ("", 0))
-        if _is_itself(view, name):
+        if is_itself(view, name):
             if uid and uid != view.metadata.uid:
                 before += 1
             uid = view.metadata.uid
         self._now[name] = uid, before
         return f"{name}-{before + 1}" if before else name
 
+    def _of(self, view: Object) -> str:
+        meta = view.metadata
+        if isinstance(view, kueue.Workload):
+            self._workload_of.update({owner.uid: f"Workload {view.key}" for owner in meta.owner_references})
+        elif isinstance(view, QUEUED_TYPES):
+            if meta.labels.get(QUEUE_LABEL):
+                workload = name_of(SCHEME.of(type(view)), meta.name, meta.uid)
+                self._workload_of.setdefault(meta.uid, f"Workload {meta.namespace}/{workload}")
+            return "" if meta.uid in self._workload_of else job_of(view)
+        elif isinstance(view, core.Pod):
+            owner = meta.controller
+            queued = self._workload_of.get(meta.uid) or (
+                self._workload_of.get(owner.uid) if owner is not None else None
+            )
+            return queued or job_of(view)
+        return job_of(view)
 
-def _is_itself(view: Object, name: str) -> bool:
+
+def is_itself(view: Object, name: str) -> bool:
     """Whether it is the job, not a pod of it."""
     return not isinstance(view, core.Pod) or name.startswith("Pod ")
 
@@ -167,6 +220,8 @@ class Survey:
         self._names = Names()
         self._shapes = Shapes()
         self._evicted: dict[str, str] = {}
+        self._of_pod: dict[str, Seen] = {}
+        """uid -> whose it is"""
 
     def see(self, line: Line) -> None:
         """The next line."""
@@ -177,10 +232,8 @@ class Survey:
         if line.type not in CHANGES or line.said["object"]["kind"] not in (*KINDS, *OWNERS):
             return
         view = view_of(line.said["object"])
-        if isinstance(view, QUEUED_TYPES):
-            if view.metadata.annotations:
-                self.owners[view.metadata.uid] = view.metadata
-            return
+        if isinstance(view, QUEUED_TYPES) and view.metadata.annotations:
+            self.owners[view.metadata.uid] = view.metadata
         name = self._names.of(view) if view is not None else ""
         if view is None or not name:
             if isinstance(view, core.Pod):
@@ -189,19 +242,39 @@ class Survey:
         gone = line.type == "DELETED"
         job = self.jobs.setdefault(name, Seen())
         if isinstance(view, core.Pod):
+            job.by_pods |= is_itself(view, name)
+            self._joins(job, view.metadata.uid)
             self._pod(job, view, line.at_ms, gone=gone)
+        elif isinstance(view, QUEUED_TYPES):
+            standing = queued_of(view).standing(view)
+            job.by_pods, job.goes_on = True, not (gone or standing.finished)
+            if standing.suspended and not gone:
+                job.evicted()
         elif isinstance(view, kueue.Workload) and not gone:
             self._workload(job, view, line.at_ms)
+
+    def _joins(self, job: Seen, uid: str) -> None:
+        """The pod is its own, and no other's."""
+        before = self._of_pod.get(uid)
+        if before is job:
+            return
+        if before is not None:
+            for table in (before.own, before.live, before.running):
+                table.pop(uid, None)
+        self._of_pod[uid] = job
+        job.own[uid] = None
 
     def _pod(self, job: Seen, pod: core.Pod, at_ms: int, *, gone: bool) -> None:
         uid, phase = pod.metadata.uid, pod.status.phase
         if uid not in job.live and not gone and phase not in OVER:
             try:
                 claims = volume_claims(pod.metadata.namespace, pod.metadata.name, pod.spec.volumes)
-                part = role_of(pod), self._shapes.of(pod.spec, claims, pod.metadata.labels)
+                meta = pod.metadata
+                part = role_of(pod), self._shapes.of(pod.spec, claims, meta.labels, meta.annotations)
             except KumiError:
                 return
             job.live[uid] = part
+            job.priority = max(job.priority, pod.spec.priority or 0) if job.most else pod.spec.priority or 0
             job.most[part] = max(job.most.get(part, 0), sum(each == part for each in job.live.values()))
         if not gone and (phase == "Running" or (phase in OVER and uid in job.live)):
             said_ms = parse_time(pod.status.start_time) or at_ms
@@ -228,7 +301,7 @@ def role_of(pod: core.Pod) -> str:
     for words in (pod.metadata.annotations, pod.metadata.labels):
         if words.get(volcano.TASK_SPEC_ANNOTATION):
             return words[volcano.TASK_SPEC_ANNOTATION]
-    return "task"
+    return pod.metadata.labels.get(REPLICA_TYPE) or "task"
 
 
 def roles(most: Iterable[tuple[tuple[str, PodShape], int]]) -> Iterator[tuple[str, int, PodShape]]:

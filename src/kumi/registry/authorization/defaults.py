@@ -8,6 +8,7 @@
     system:monitoring      health and metrics                 the group system:monitoring
     system:auth-delegator  asking about others                nobody yet
     system:service-account-issuer-discovery   the public keys of tokens     all service accounts
+    system:aggregated-metrics-reader          what nodes and pods use; part of view, edit and admin
 
 Each is brought up to date at every start: what it lacks is added, unless its annotation says `autoupdate: "false"`.
 `edit` does not show what `view` hides but one needs to run things: secrets are part of it.
@@ -18,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from kumi.api.metrics import GROUP as METRICS
 from kumi.api.rbac import GROUP
 from kumi.api.user import AUTHENTICATED, MASTERS, SERVICE_ACCOUNTS, UNAUTHENTICATED
 from kumi.api.wire import JsonObject
@@ -83,6 +85,7 @@ _ADMIN = (
     _rule(("create",), "authorization.k8s.io", "localsubjectaccessreviews"),
     _rule((*READ, *WRITE), GROUP, "rolebindings roles"),
 )
+_MEASURED = _rule(READ, METRICS, "nodes pods")
 _UP = ("/healthz", "/livez", "/readyz", "/version", "/version/")
 _ROLES: dict[str, tuple[Rule, ...]] = {
     "cluster-admin": EVERYTHING,
@@ -141,6 +144,7 @@ def _kubernetes() -> Iterator[JsonObject]:
         role = _role(name, {**BOOTSTRAPPING, **{TO + whole: "true" for whole in part_of}}, ())
         selector = {"matchLabels": {TO + label: "true"}}
         yield {**role, "aggregationRule": {"clusterRoleSelectors": [selector]}}
+    yield _role("system:aggregated-metrics-reader", {TO + whole: "true" for whole in _MADE_OF}, (_MEASURED,))
 
 
 def _role(name: str, labels: dict[str, str], rules: Iterable[Rule]) -> JsonObject:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumi.engine.gangs import Phase
-from kumi.engine.placement.actions.attempt import Attempt, cost_on, is_complete
+from kumi.engine.model import Neighbours
+from kumi.engine.placement.actions.attempt import Attempt, cost_on, is_complete, may_complete
 from kumi.engine.placement.statement import Outcome
 from kumi.engine.placement.tasks import Status
 from kumi.testing.builders import node
 from kumi.testing.gangs import Scene, gang, line, option, task
+from kumi.testing.neighbours import here
 
 
 def hall(victims: list[int], count: int, cpu: int, nodes: int = 2) -> Scene:
@@ -174,3 +178,24 @@ def test_a_node_costs_what_its_least_victims_matter() -> None:
     assert cost_on(at, made.pod("p-0"), "n0", victims) == ((0, 1), 2, 0)
     assert cost_on(at, made.pod("p-0"), "n0", victims[2:]) == ((0, 2), 1, 0)
     assert cost_on(at, made.pod("p-0"), "n0", victims[:1]) is None
+
+
+@given(halls)
+@settings(max_examples=60, deadline=None)
+def test_a_gang_that_may_not_complete_finds_no_place_although_it_is_tried(made: Scene) -> None:
+    session = made.open("priority", "gang", "predicates")
+    attempt = Attempt(session, Outcome(), made.job("p"))
+    may = may_complete(session, made.job("p"))
+    assert may_complete(session, made.job("p")) == may
+    with made.state.journal.trial():
+        done = attempt.fill([made.pod(uid) for uid in sorted(made.job("p").tasks)])
+    assert may == done  # its tasks are equal: counting is exact
+
+
+def test_where_tasks_look_at_others_it_is_not_counted() -> None:
+    made = hall([], 9, 4)
+    assert not may_complete(made.open("gang", "predicates"), made.job("p"))
+    for uid in sorted(made.job("p").tasks):
+        one = made.pod(uid)
+        made.put(replace(one, shape=replace(one.shape, neighbours=Neighbours(near=(here("app", "x"),)))))
+    assert may_complete(made.open("gang", "predicates"), made.job("p"))

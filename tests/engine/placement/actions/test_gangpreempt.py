@@ -7,6 +7,7 @@ import pytest
 from kumi.engine.gangs import Phase, PriorityClass, Queue
 from kumi.engine.placement.actions.gangpreempt import candidates
 from kumi.engine.placement.conf import Arguments
+from kumi.engine.placement.statement import Outcome, Statement
 from kumi.testing.builders import node
 from kumi.testing.gangs import Scene, gang, line, task
 
@@ -64,3 +65,13 @@ def test_gangs_of_the_same_priority_are_candidates_where_the_file_says_so() -> N
     framework.conf = replace(framework.conf, configurations={"gangpreempt": Arguments({"equalPriority": True})})
     assert [pod.uid for pod in candidates(framework, scene.job("b"))] == ["a-0"]
     assert candidates(framework, scene.job("a")) == []
+
+
+def test_who_has_left_meanwhile_is_no_candidate_any_more_and_is_one_again_when_that_is_taken_back() -> None:
+    made = hall()
+    session = made.open("gang")
+    before = [pod.uid for pod in candidates(session, made.job("p"))]
+    with made.state.journal.trial():
+        Statement(session, Outcome()).evict(made.pod("a-0"), "p-0")
+        assert [pod.uid for pod in candidates(session, made.job("p"))] == before[1:]
+    assert [pod.uid for pod in candidates(session, made.job("p"))] == before == ["a-0", "a-1", "b-0", "b-1"]

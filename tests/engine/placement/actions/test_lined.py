@@ -5,17 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kumi.engine.decisions import Bind, Decision, EvictPod, GangPhase
 from kumi.engine.gangs import PriorityClass
 from kumi.engine.model import Node, Noun, Pod, Put, Remove
-from kumi.engine.placement import session
+from kumi.engine.placement import gang_session, session
+from kumi.engine.placement.actions import gang_least, lined, preempt_least
+from kumi.engine.placement.line import changes, timeline
 from kumi.engine.policy import parse
 from kumi.engine.reasons import Code
 from kumi.engine.state import State
 from kumi.testing.builders import node
 from kumi.testing.gangs import gang, line, task
-from kumi.testing.lines import Lined, play
+from kumi.testing.lines import Lined, Played, play
 
 NOW = 1_000_000
 
@@ -144,3 +148,48 @@ def test_conservative_keeps_places_for_each_gang_and_counts_only_so_many() -> No
     found = play(jobs, nodes, parse({"line": "conservative", "lineDepth": 2}))
     assert [found.started[f"ns/w{n}"] for n in range(4)] == [10, 15, 20, 25]
     assert [found.promised[f"ns/w{n}"] for n in range(4)] == [10, 15, 20, 25]
+
+
+DRAWN = st.lists(
+    st.tuples(
+        st.integers(0, 6),  # comes
+        st.integers(1, 7),  # pods
+        st.integers(1, 6),  # runs
+        st.integers(-1, 3),  # says so much more, or nothing
+        st.integers(0, 1),  # priority
+        st.sampled_from([{"cpu": 1}, {"cpu": 1}, {"cpu": 2}]),
+    ),
+    min_size=1,
+    max_size=9,
+)
+
+
+def slowly(jobs: list[Lined], nodes: list[Node], policy: str) -> Played:
+    """The reference: nobody is counted, each change is looked at row by row, all that might evict is tried, and who decided
+    anything decides again."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lined, "counted", lambda *_: None)
+        patch.setattr(changes, "FEW", 10**9)
+        patch.setattr(timeline, "FEW", 10**9)
+        patch.setattr(preempt_least, "may_complete", lambda *_: True)
+        patch.setattr(gang_least, "may_complete", lambda *_: True)
+        patch.setattr(gang_session, "_is_settled", lambda *_: False)
+        return play(jobs, nodes, parse({"line": policy}))
+
+
+@settings(max_examples=40, deadline=None)
+@given(DRAWN, st.sampled_from(["strict", "easy", "conservative"]), st.sampled_from([0, 2, 8]))
+def test_gangs_that_are_counted_are_decided_about_as_those_placed_task_by_task(
+    drawn: list[tuple[int, int, int, int, int, dict[str, int]]], policy: str, few: int
+) -> None:
+    jobs = [
+        Lined(f"j{n}", at, runs, None if more < 0 else runs + more, pods, priority, gang=True, asks=asks)
+        for n, (at, pods, runs, more, priority, asks) in enumerate(drawn)
+    ]
+    nodes = [node("a", cpu=1), node("b", cpu=1), node("c", cpu=2), node("d", cpu=3)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(changes, "FEW", few)
+        patch.setattr(timeline, "FEW", few)
+        found = play(jobs, nodes, parse({"line": policy}))
+    plain = slowly(jobs, nodes, policy)
+    assert (found.decided, found.promised, found.started) == (plain.decided, plain.promised, plain.started)

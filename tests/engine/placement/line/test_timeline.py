@@ -46,6 +46,9 @@ class Wants:
     def shape(self) -> PodShape:
         return shape(cpu=self.cpu)
 
+    def fits(self) -> bool:
+        return self.sketch() is not None
+
     def sketch(self) -> Places | None:
         nodes = self.state.nodes
         every = np.ones(nodes.used.shape[1], dtype=np.bool_)
@@ -81,7 +84,7 @@ def timeline(state: State) -> Timeline:
     def wanted() -> Ints:
         return np.zeros_like(state.nodes.used)
 
-    return Timeline(Around(state.nodes, state.pods, state.journal, NOW, lambda _: False, wanted))
+    return Timeline(Around(state.nodes, state.pods, state.journal, NOW, tuple, wanted))
 
 
 def kept(key: str, at: int, cpu: int, node_name: str = "n") -> Reservation:

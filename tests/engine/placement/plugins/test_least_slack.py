@@ -117,3 +117,19 @@ def test_whoever_takes_from_another_has_the_earlier_deadline(
     (due, takes), (other_due, other_takes) = mine, theirs
     if named((NOW + due, takes), (NOW + other_due, other_takes), min(ran, other_takes)):
         assert due < other_due
+
+
+@given(
+    st.tuples(st.none() | st.integers(0, 4000), st.none() | st.integers(1, 3000)),
+    st.tuples(st.none() | st.integers(0, 4000), st.none() | st.integers(1, 3000)),
+    st.booleans(),
+    st.booleans(),
+)
+def test_a_gang_from_which_it_says_that_nothing_is_to_be_had_is_not_named(
+    mine: tuple[int | None, int | None], theirs: tuple[int | None, int | None], only: bool, reclaim: bool
+) -> None:
+    made = hall(p=mine, v=theirs)
+    made.put(task("v-0", "v", cpu=1, node="n"))
+    at = made.open(option("least_slack", **{"least_slack.onlyBySlack": only}))
+    named = at.evictable(made.job("p"), [made.pod("v-0")], reclaim=reclaim)
+    assert at.evicts_from(made.job("p"), made.job("v"), reclaim=reclaim) or not named

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kumi.engine.gangs import Member, NodeGroups, PodGroup, PriorityClass, Queue
-from kumi.engine.model import Profile, Put
+from kumi.engine.gangs import DisruptionBudget, Member, NodeGroups, PodGroup, PriorityClass, Queue
+from kumi.engine.model import Profile, Put, Requirement
 from kumi.engine.placement import rounds
 from kumi.engine.placement.actions import ACTIONS
 from kumi.engine.placement.conf import SWITCHES, Conf, Option
@@ -39,6 +39,7 @@ def world(seed: int) -> State:
     )
     state.apply(Put(replace(Queue("b"), groups=groups, hierarchy=("root", "b"), weights=(1.0, 1.0))))
     state.apply(Put(PriorityClass("high", 100)))
+    state.apply(Put(DisruptionBudget("ns/b", (Requirement("app", "In", ("ns/g0",)),), 1)))
     for number in range(6):
         key = f"ns/g{number}"
         high = "high" if (number + seed) % 3 == 0 else ""

@@ -15,7 +15,7 @@ from kumi.engine.placement.nodes import Nodes
 from kumi.engine.placement.plugins.spread import HOST, fits, is_steady, scores
 from kumi.engine.selectors import all_hold
 from kumi.testing.builders import node, pod, shape
-from kumi.testing.neighbours import ZONE, clusters, looking, places, zone
+from kumi.testing.neighbours import ZONE, clusters, looking, places, spreads, zone
 
 Seated = list[tuple[Pod, str]]
 
@@ -39,7 +39,7 @@ def counting(found: list[Node], one: Pod, terms: list[SpreadTerm], term: SpreadT
     chosen = []
     for each in found:
         labels = dict(each.labels)
-        keyed = all(t.topology in labels for t in terms)
+        keyed = all(t.topology in labels for t in terms if not t.unlabelled)
         allowed = all(labels.get(k) == v for k, v in one.shape.node_selector) if term.by_affinity else True
         if keyed and allowed and not (term.by_taints and each.taints):
             chosen.append(each)
@@ -68,17 +68,19 @@ def plain_scores(found: list[Node], seated: Seated, one: Pod) -> list[float] | N
     terms = [t for t in (one.shape.neighbours or Neighbours()).spread if not t.hard]
     if not terms:
         return None
-    keyed = [all(t.topology in dict(n.labels) for t in terms) for n in found]
+    keyed = [all(t.topology in dict(n.labels) for t in terms if not t.unlabelled) for n in found]
     raw = [0.0] * len(found)
     for term in terms:
-        values = {dict(n.labels)[term.topology] for n, has in zip(found, keyed, strict=True) if has}
+        values = {dict(n.labels).get(term.topology, "") for n, has in zip(found, keyed, strict=True) if has}
         size = sum(keyed) if term.topology == HOST else len(values)
         for at, each in enumerate(found):
             value = dict(each.labels).get(term.topology)
+            if value is None:
+                continue
             if term.topology == HOST:
                 counted = [each]
             else:
-                counted = [n for n in counting(found, one, terms, term) if dict(n.labels)[term.topology] == value]
+                counted = [n for n in counting(found, one, terms, term) if dict(n.labels).get(term.topology) == value]
             names = {n.name for n in counted}
             matched = sum(where in names and means(term, one, other) for other, where in seated)
             raw[at] += matched * math.log(size + 2) + (term.skew - 1)
@@ -124,6 +126,19 @@ def test_the_scores_are_the_rule_for_each_node(scene: tuple[list[Node], Seated, 
     said = scores(nodes, one, nodes.by_name())
     expected = plain_scores([nodes.node_by_name[name] for name in nodes.names()], seated, one)
     assert (said.tolist() if said is not None else None) == expected
+
+
+@given(scenes(), st.lists(spreads(), min_size=1, max_size=2))
+def test_so_they_are_where_nodes_without_a_label_count_as_well(
+    scene: tuple[list[Node], Seated, Pod], given_terms: list[SpreadTerm]
+) -> None:
+    found, seated, one = scene
+    terms = tuple(replace(term, hard=False, unlabelled=True) for term in given_terms)
+    one = replace(one, shape=replace(one.shape, neighbours=Neighbours(spread=terms)))
+    nodes = table(found, seated)
+    said = scores(nodes, one, nodes.by_name())
+    assert said is not None
+    assert said.tolist() == plain_scores([nodes.node_by_name[name] for name in nodes.names()], seated, one)
 
 
 A = zone("app", "a").selector
@@ -173,3 +188,11 @@ def test_soft_constraints_prefer_the_emptier_zone() -> None:
     said = scores(nodes, one, nodes.by_name())
     assert said is not None
     assert said.tolist() == [100.0, 0.0, 0.0, 0.0]
+
+
+def test_a_node_without_a_zone_is_neither_better_nor_worse_for_it() -> None:
+    one = spreading(SpreadTerm(ZONE, A, 5, hard=False, unlabelled=True))
+    nodes = table(three(), [(one, "n2"), (one, "n2"), (one, "n2")])
+    said = scores(nodes, one, nodes.by_name())
+    assert said is not None
+    assert said.tolist() == [55.0, 0.0, 0.0, 100.0]

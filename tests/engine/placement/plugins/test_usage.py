@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -62,3 +64,12 @@ def test_what_is_not_known_any_more_counts_no_more() -> None:
     made = scene(NodeUsage("n1", 90.0, 0.0, NOW))
     made.state.apply(Remove(NodeUsage, "n1"))
     assert said(made)[0] == [Fit.OK, Fit.OK]
+
+
+def test_it_answers_otherwise_when_what_keeps_a_node_closed_is_too_old() -> None:
+    calm, busy, later = NodeUsage("n1", 10.0, 10.0, NOW - 9000), NodeUsage("n2", 90.0, 0.0, NOW - 60_000), NOW - 30_000
+    assert scene(calm).open(option("usage")).wake_ms() is None
+    assert scene(calm, busy).open(option("usage")).wake_ms() == NOW - 60_000 + FRESH_MS + 1
+    both = scene(replace(calm, cpu=99.0, measured_ms=later), busy)
+    assert both.open(option("usage")).wake_ms() == NOW - 60_000 + FRESH_MS + 1
+    assert scene(replace(busy, measured_ms=NOW - FRESH_MS - 1)).open(option("usage")).wake_ms() is None

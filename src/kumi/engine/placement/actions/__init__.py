@@ -6,47 +6,42 @@ Not here      which of the two tables a profile uses: ../ways.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from kumi.engine.placement.actions import (
-    allocate,
-    backfill,
-    enqueue,
-    gang_least,
-    gangpreempt,
-    gangreclaim,
-    lined,
-    preempt,
-    preempt_least,
-    reclaim,
-    reclaim_least,
-    shuffle,
+from kumi.engine.placement.named import Named
+
+if TYPE_CHECKING:
+    from kumi.engine.placement.framework import Framework
+    from kumi.engine.placement.statement import Outcome
+
+Action: TypeAlias = Callable[["Framework", "Outcome"], None]
+
+_HERE = "kumi.engine.placement.actions"
+
+ACTIONS: Named[Action] = Named(
+    {
+        "enqueue": f"{_HERE}.enqueue:run",
+        "allocate": f"{_HERE}.allocate:run",
+        "strict": f"{_HERE}.lined:run_strict",
+        "easy": f"{_HERE}.lined:run_easy",
+        "conservative": f"{_HERE}.lined:run_conservative",
+        "backfill": f"{_HERE}.backfill:run",
+        "preempt": f"{_HERE}.preempt:run",
+        "reclaim": f"{_HERE}.reclaim:run",
+        "gangpreempt": f"{_HERE}.gangpreempt:run",
+        "gangreclaim": f"{_HERE}.gangreclaim:run",
+        "shuffle": f"{_HERE}.shuffle:run",
+    }
 )
-from kumi.engine.placement.framework import Framework
-from kumi.engine.placement.statement import Outcome
-
-Action: TypeAlias = Callable[[Framework, Outcome], None]
-
-ACTIONS: dict[str, Action] = {
-    "enqueue": enqueue.run,
-    "allocate": allocate.run,
-    "strict": lined.run_strict,
-    "easy": lined.run_easy,
-    "conservative": lined.run_conservative,
-    "backfill": backfill.run,
-    "preempt": preempt.run,
-    "reclaim": reclaim.run,
-    "gangpreempt": gangpreempt.run,
-    "gangreclaim": gangreclaim.run,
-    "shuffle": shuffle.run,
-}
 """as Volcano has them, and those of a line in the place of allocate"""
 
-LEAST: dict[str, Action] = {
-    **ACTIONS,
-    "preempt": preempt_least.run,
-    "reclaim": reclaim_least.run,
-    "gangpreempt": gang_least.preempt,
-    "gangreclaim": gang_least.reclaim,
-}
+LEAST: Named[Action] = Named(
+    {
+        **ACTIONS.where,
+        "preempt": f"{_HERE}.preempt_least:run",
+        "reclaim": f"{_HERE}.reclaim_least:run",
+        "gangpreempt": f"{_HERE}.gang_least:preempt",
+        "gangreclaim": f"{_HERE}.gang_least:reclaim",
+    }
+)
 """the same, where those that evict let nobody go in vain"""

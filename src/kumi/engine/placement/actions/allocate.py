@@ -1,7 +1,8 @@
 """Allocate: nodes for gangs, queue by queue, gang by gang, whole or not at all.
 
 The rule   queues in their order. The first queue gives way for good where it has had its share (overused) or has no gang left.
-           Its first gang is tried, then the queue takes its place in line again:
+           Its first gang is tried, after pods on their own that go before it (../ahead.py); then the queue takes its place in
+           line again:
              tasks in their order, those that are pending, not gated, and wait for room (tasks.py)
              a task that its queue may not have (allocatable) is dropped for this session
              a task whose role failed before is passed over
@@ -61,6 +62,8 @@ def run(framework: Framework, outcome: Outcome) -> None:
         if framework.overused(queue) or not len(turns.jobs[queue.name]):
             continue
         job = turns.jobs[queue.name].pop()
+        if framework.around.ahead is not None:
+            framework.around.ahead(job)
         if _turn(framework, outcome, job, _tasks(framework, turns, job)):
             turns.jobs[queue.name].push(job)
         queues.push(queue)

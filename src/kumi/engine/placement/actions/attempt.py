@@ -19,7 +19,10 @@ Not here   who may be a victim: preempt_least.py, reclaim_least.py, gang_least.p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from math import inf
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from kumi.engine.model import Pod
 from kumi.engine.placement.actions.victims import enough
@@ -27,6 +30,7 @@ from kumi.engine.placement.choose import choose
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.hooks import Fit
+from kumi.engine.placement.makeup import Makeup, makeup
 from kumi.engine.placement.statement import Outcome, Statement
 from kumi.engine.placement.tasks import READY, Job, Rank, Status, task_priority
 
@@ -153,6 +157,34 @@ def is_complete(framework: Framework, job: Job) -> bool:
     return have >= job.group.least and framework.job_pipelined(job)
 
 
+def may_complete(framework: Framework, job: Job) -> bool:
+    """May the gang have its minimum although nobody goes, as far as counting tells? No where the nodes haven't that many places
+    for what it waits for, kind by kind, each counted as if it were alone."""
+    assert job.group is not None
+    nodes = framework.nodes
+    lacks = job.group.least - job.count(*READY, Status.PIPELINED) - sum(job.free.values())
+    waiting = makeup(framework.tasks, nodes.residents, job)
+    if waiting.kind is None:
+        return True
+    known = framework.once("may_complete", dict[Any, tuple[int, bool]])
+    kept = known.get((waiting.kind, lacks))
+    if kept is None or kept[0] != nodes.version:
+        kept = (nodes.version, lacks <= _places_for(framework, waiting))
+        known[waiting.kind, lacks] = kept
+    return kept[1]
+
+
+def _places_for(framework: Framework, waiting: Makeup) -> float:
+    """For how many of them there are places on the nodes, at most; infinite where one changes what nodes say to the next."""
+    places, nodes = 0, framework.nodes
+    for task, count in waiting.alike:
+        if not framework.is_steady(task):
+            return inf
+        room = nodes.places_later(task.shape, framework.predicate(task) == Fit.OK)
+        places += min(int(np.minimum(room, count).sum()), count)
+    return places
+
+
 Cost: TypeAlias = tuple[tuple[int, int], int, int]
 NOTHING: Cost = ((-(2**62), 0), 0, -(2**62))
 """less than any room costs"""
@@ -168,6 +200,11 @@ def least_costs(framework: Framework, among: Callable[[Rank], bool]) -> dict[str
         for node in tasks.ranks[rank]:
             least.setdefault(node, (matters, 1, matters[0]))
     return least
+
+
+def is_any(framework: Framework, among: Callable[[Rank], bool]) -> bool:
+    """Is anybody of such ranks on a node?"""
+    return any(among(rank) for rank in framework.tasks.ranks)
 
 
 def costs_of_own(framework: Framework, job: Job) -> dict[str, Cost]:

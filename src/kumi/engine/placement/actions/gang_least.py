@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 
 from kumi.engine.model import Pod, PodShape
 from kumi.engine.placement.actions import gangpreempt, gangreclaim
-from kumi.engine.placement.actions.attempt import Attempt
+from kumi.engine.placement.actions.attempt import Attempt, may_complete
 from kumi.engine.placement.actions.bundles import Asks, bundles, total
 from kumi.engine.placement.actions.domains import domains
 from kumi.engine.placement.actions.victims import large_enough
@@ -45,13 +45,16 @@ def reclaim(framework: Framework, outcome: Outcome) -> None:
 
 def make_room(framework: Framework, outcome: Outcome, evictor: Evictor, job: Job, wanted: Candidates) -> bool:
     """Did the gang get its minimum?"""
+    anybody = _is_anybody(framework, evictor, job)
+    if not anybody and not may_complete(framework, job):
+        return False
     tasks = waiting(framework, job)
     if not tasks or not _could(framework, job, tasks):
         return False
     asks = Asks(job, total(tasks), evictor.reclaims, evictor.before)
 
     def units() -> list[Unit]:
-        candidates = wanted() if _is_anybody(framework, evictor, job) else ()
+        candidates = wanted() if anybody else ()
         return _units(framework, asks, evictor, candidates) if candidates else []
 
     with framework.journal.trial() as trial:
@@ -78,15 +81,19 @@ def _could(framework: Framework, job: Job, tasks: Sequence[Pod]) -> bool:
 
 
 def _is_anybody(framework: Framework, evictor: Evictor, job: Job) -> bool:
-    """Is there anybody whom the gang may take from, as far as queues and priorities tell?"""
+    """Is there anybody whom the gang may take from, as far as queues, priorities and plug-ins tell of gangs?"""
     tasks, mine, below = framework.tasks, framework.queue_of(job), gangpreempt.limit(framework, job)
     for name, said, _ in tasks.ranks:
         queue = tasks.queues.get(name)
         if queue is None or (queue is mine) is evictor.reclaims:
             continue
         if framework.reclaims_from("evictable", queue) if evictor.reclaims else tasks.value(said) < below:
-            return True
-    return False
+            break
+    else:
+        return False
+    if evictor.reclaims:
+        return True
+    return any(framework.evicts_from(job, other, reclaim=False) for other in gangpreempt.gangs(framework, job))
 
 
 def _units(framework: Framework, asks: Asks, evictor: Evictor, candidates: Sequence[Pod]) -> list[Unit]:

@@ -14,7 +14,9 @@ Not here   from other queues: gangreclaim.py; task by task: preempt.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from kumi.engine.model import Pod
 from kumi.engine.placement.actions.victims import EVICTABLE, is_preemptable, starving_by_queue
@@ -47,18 +49,35 @@ def each(framework: Framework, outcome: Outcome, room: MakeRoom) -> None:
 
 def candidates(framework: Framework, preemptor: Job) -> list[Pod]:
     """Whom the gang may take from, by gang and uid."""
+    return [pod for job in gangs(framework, preemptor) for pod in _evictable(framework)[job.key]]
+
+
+def gangs(framework: Framework, preemptor: Job) -> Iterator[Job]:
+    """The gangs of these, by key."""
     tasks = framework.tasks
     queue, below = framework.queue_of(preemptor), limit(framework, preemptor)
-    found = []
-    for job in framework.jobs():
-        assert job.group is not None
-        uids = sorted(uid for status in EVICTABLE for uid in job.by_status.get(status, ()))
-        # most gangs only wait where many do: what costs nothing to see is looked at first
-        if not uids or job is preemptor or framework.queue_of(job) is not queue:
-            continue
-        if job.group.preemptable is not False and tasks.priority(job) < below:
-            found += [pod for uid in uids if is_preemptable(pod := tasks.pods[uid])]
-    return found
+    for key in _evictable(framework):
+        job = tasks.jobs[key]
+        if job is not preemptor and framework.queue_of(job) is queue and tasks.priority(job) < below:
+            yield job
+
+
+def _evictable(framework: Framework) -> dict[str, list[Pod]]:
+    """The tasks that let themselves be evicted, by uid, of each gang that has some and doesn't say that it doesn't, by key; kept
+    until a task is somewhere else."""
+    tasks = framework.tasks
+    kept = framework.once("evictable", dict[str, Any])
+    if kept.get("stamp") != tasks.stamp:
+        found: dict[str, list[Pod]] = {}
+        for job in framework.jobs():
+            assert job.group is not None
+            uids = sorted(uid for status in EVICTABLE for uid in job.by_status.get(status, ()))
+            pods = [pod for uid in uids if is_preemptable(pod := tasks.pods[uid])]
+            if pods and job.group.preemptable is not False:
+                found[job.key] = pods
+        kept.update(stamp=tasks.stamp, found=found)
+    made: dict[str, list[Pod]] = kept["found"]
+    return made
 
 
 def limit(framework: Framework, preemptor: Job) -> int:

@@ -15,14 +15,15 @@ from __future__ import annotations
 
 from functools import partial
 
-from kumi.engine.model import Pod
-from kumi.engine.placement.actions.bundles import listed
+from kumi.engine.gangs import Listed
+from kumi.engine.model import Amounts, Pod
 from kumi.engine.placement.actions.victims import is_preemptable, starving_by_queue
-from kumi.engine.placement.actions.whole_gang import Evictor, MakeRoom, make_room, waiting
+from kumi.engine.placement.actions.whole_gang import Evictor, MakeRoom, make_room
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
+from kumi.engine.placement.makeup import makeup
 from kumi.engine.placement.statement import Outcome
-from kumi.engine.placement.tasks import Job, Status
+from kumi.engine.placement.tasks import Job, Status, best_effort, request
 
 
 def run(framework: Framework, outcome: Outcome) -> None:
@@ -43,9 +44,9 @@ def each(framework: Framework, outcome: Outcome, room: MakeRoom) -> None:
 
 
 def _turn(framework: Framework, outcome: Outcome, room: MakeRoom, job: Job) -> None:
-    queue, tasks = framework.queue_of(job), waiting(framework, job)
+    queue, wanted = framework.queue_of(job), _wanted(framework, job)
     assert queue is not None
-    if not tasks or not framework.preemptive(queue, listed(tasks)):
+    if not wanted or not framework.preemptive(queue, wanted):
         return
 
     def before(one: Job, other: Job) -> int:
@@ -54,6 +55,15 @@ def _turn(framework: Framework, outcome: Outcome, room: MakeRoom, job: Job) -> N
 
     evictor = Evictor.configured(framework.conf.of_action("gangreclaim"), before, reclaims=True)
     room(framework, outcome, evictor, job, partial(candidates, framework, job))
+
+
+def _wanted(framework: Framework, job: Job) -> Listed:
+    """What its tasks that need a node ask for in all."""
+    sums: Amounts = {}
+    for task, count in makeup(framework.tasks, framework.nodes.residents, job).alike:
+        for resource, amount in request(task) if not best_effort(task) else ():
+            sums[resource] = sums.get(resource, 0) + amount * count
+    return tuple(sums.items())
 
 
 def candidates(framework: Framework, reclaimer: Job) -> list[Pod]:

@@ -13,7 +13,8 @@ Takes      a gang takes as long as its pod group, else the longest of its pods, 
 Depth      argument `depth` of the action: how many are looked at behind the first; 1000 where nothing is said.
 Kept       reservations are kept for gangs until the next session; pods on their own heed them (../line/singles.py).
 Pending    as in allocate.py.
-Cost       as the rule of the line says; a try is what a turn costs in allocate.py.
+Counted    a gang of equal tasks is tried by counting (counted.py), and placed task by task when it starts.
+Cost       as the rule of the line says; a try is what counted.py costs, for other gangs what a turn costs in allocate.py.
 Not here   the time of the end of what runs: ../../ends.py.
 """
 
@@ -21,17 +22,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import nullcontext
+from functools import cached_property
 
 import numpy as np
 
 from kumi.engine.model import Pod, PodShape
 from kumi.engine.placement.actions import allocate
+from kumi.engine.placement.actions.counted import Counted, counted
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.line import conservative, easy, strict
 from kumi.engine.placement.line.asking import Asker, Held, No, Places, Raised, Seen, Taken, Try
 from kumi.engine.placement.line.outlook import Needs, needed
 from kumi.engine.placement.line.timeline import Around, Timeline
+from kumi.engine.placement.makeup import makeup
 from kumi.engine.placement.nodes import Ints
 from kumi.engine.placement.plugins.gang_times import execution_ms
 from kumi.engine.placement.statement import Outcome, Statement
@@ -97,12 +101,13 @@ def _run(
 def _around(framework: Framework) -> Around:
     tasks, nodes, around = framework.tasks, framework.nodes, framework.around
 
-    def gone(uid: str) -> bool:
-        return tasks.status.get(uid) is Status.RELEASING
+    def gone() -> dict[str, None]:
+        jobs = tasks.jobs.values() if nodes.releasing[0].any() else ()
+        return dict.fromkeys(uid for job in jobs for uid in job.by_status.get(Status.RELEASING, ()))
 
-    def ended(pod: Pod) -> None:
+    def ended(pod: Pod, count: int) -> None:
         if pod.uid in tasks.status:
-            tasks.move(pod.uid, Status.SUCCEEDED, "")
+            tasks.end_run(pod, count)
 
     def emptied() -> None:
         for queue in list(tasks.allocated):
@@ -113,16 +118,17 @@ def _around(framework: Framework) -> Around:
 
 def _line(framework: Framework, outcome: Outcome, scratch: Outcome, jobs: Mapping[str, Job]) -> Iterator[Gang]:
     """Gangs in the order of their turns."""
-    by_queue: dict[str, Heap[Job]] = {}
+    by_queue: dict[str, list[Job]] = {}
     for job in jobs.values():
-        by_queue.setdefault(_queue(job), Heap(framework.job_less)).push(job)
+        by_queue.setdefault(_queue(job), []).append(job)
+    lines = {name: framework.jobs_in_order(found) for name, found in by_queue.items()}
     queues = Heap(framework.queue_less, (framework.tasks.queues[name] for name in by_queue))
     while len(queues):
         queue = queues.pop()
-        if not len(by_queue[queue.name]):
-            continue
-        yield Gang(framework, outcome, scratch, by_queue[queue.name].pop())
-        queues.push(queue)
+        first = next(lines[queue.name], None)
+        if first is not None:
+            yield Gang(framework, outcome, scratch, first)
+            queues.push(queue)
 
 
 def _queue(job: Job) -> str:
@@ -138,9 +144,13 @@ class Gang:
         self.key, self.name = job.key, f"PodGroup {job.key}"
         self.priority = framework.tasks.priority(job)
         self.said_ms = execution_ms(framework.tasks, job)
-        self._waiting = [framework.tasks.pods[uid] for uid in job.by_status.get(Status.PENDING, ())]
+        self._waiting = makeup(framework.tasks, framework.nodes.residents, job)
         self.kind = self._kind()
         self._taken: list[tuple[str, Pod]] = []
+
+    @cached_property
+    def _counted(self) -> Counted | None:
+        return counted(self._framework, self._job, self._waiting)
 
     def start(self, raised: Raised | None) -> Try:
         """See Asker."""
@@ -151,6 +161,9 @@ class Gang:
             if framework.job_ready(job):
                 self._more()
                 return Try.STARTED if not job.by_status.get(Status.PENDING) else Try.ASIDE
+            if self._counted is not None and (refusal := self._counted.refusal(self._outcome)) is not None:
+                self._outcome.refusals[job.key] = refusal
+                return Try.FULL
             tried = self._attempt()
             if tried is Try.STARTED:
                 self._more()
@@ -160,9 +173,20 @@ class Gang:
         """See Asker."""
         return self._taken
 
+    def fits(self) -> bool:
+        """See Asker."""
+        if self._counted is not None and not self._framework.nodes.is_in_motion():
+            return self._counted.has_room()
+        return self.sketch() is not None
+
     def sketch(self) -> Places | None:
         """See Asker."""
         framework, job = self._framework, self._job
+        if self._counted is not None and not framework.nodes.is_in_motion():
+            if places := self._counted.places():
+                return places
+            if not self._counted.has_room():
+                return None
         with framework.journal.trial():
             statement = Statement(framework, self._scratch)
             allocate.place(framework, self._scratch, statement, job, allocate.tasks_of(framework, job))
@@ -172,7 +196,7 @@ class Gang:
         """See Asker."""
         nodes = self._framework.nodes
         welcome = np.ones(nodes.used.shape[1], dtype=np.bool_)
-        return any(nodes.places(shape, welcome, rows).any() for shape in dict.fromkeys(t.shape for t in self._waiting))
+        return any(nodes.places(task.shape, welcome, rows).any() for task, _ in self._waiting.alike)
 
     def needs(self) -> Needs | None:
         """See Asker. The plug-in gang is who asks for the minimum; tasks that ask for nothing count for it without a place."""
@@ -180,11 +204,10 @@ class Gang:
         if self.kind is None or job.free or not self._framework.asks("gang", "job_ready"):
             return None
         assert job.group is not None
-        shapes = dict.fromkeys(task.shape for task in self._waiting)
-        if not shapes or job.group.least < 1:
+        if not self._waiting.alike or job.group.least < 1:
             return None
         every = np.ones(nodes.used.shape[1], dtype=np.bool_)
-        return needed(job.group.least, [nodes.asked(shape.requests) for shape in shapes], every)
+        return needed(job.group.least, [nodes.asked(task.shape.requests) for task, _ in self._waiting.alike], every)
 
     def _attempt(self) -> Try:
         framework, job = self._framework, self._job
@@ -224,14 +247,10 @@ class Gang:
 
     def _kind(self) -> Hashable:
         """Gangs of one kind have room on the same nodes; None: of this one there is no other."""
-        group, residents = self._job.group, self._framework.nodes.residents
+        group, waiting = self._job.group, self._waiting
         assert group is not None
-        if len(self._waiting) != len(self._job.tasks) or group.affinity or group.anti_affinity:
+        if waiting.gated or waiting.kind is None or group.affinity or group.anti_affinity:
             return None
-        alike: dict[Hashable, int] = {}
-        for task in self._waiting:
-            if task.gated or task.member.nominated or task.shape.neighbours is not None:
-                return None
-            one = (task.member.role, task.shape, task.member.priority, residents.heeds(task))
-            alike[one] = alike.get(one, 0) + 1
-        return (group.queue, group.least, group.least_of, self.priority, tuple(alike.items()))
+        if sum(one.pods for one in waiting.alike) != len(self._job.tasks):
+            return None
+        return (group.queue, group.least, group.least_of, self.priority, waiting.kind)

@@ -11,6 +11,7 @@ Victims          as in preempt.py: of a node's bound or running tasks that let t
                  the same ones as the next
 Differs          from preempt.py: it takes free nodes first, and gives back whoever needn't go. There the first node by score is
                  taken, victims that a later one makes needless go all the same, and a vote can commit half a gang's evictions.
+In vain          a gang that finds no room for its minimum as it is, where nobody may be in question, isn't tried.
 Cost             O(nodes x victims on a node) a task that needs an eviction. Of tasks of one shape, after one that found nothing
                  none is tried.
 Source           Kumi's own.
@@ -25,7 +26,16 @@ from heapq import heapify, heappop, heappush
 
 from kumi.engine.gangs import Queue
 from kumi.engine.model import Pod
-from kumi.engine.placement.actions.attempt import Attempt, Cost, cost_on, costs_of_own, is_complete, least_costs
+from kumi.engine.placement.actions.attempt import (
+    Attempt,
+    Cost,
+    cost_on,
+    costs_of_own,
+    is_any,
+    is_complete,
+    least_costs,
+    may_complete,
+)
 from kumi.engine.placement.actions.victims import (
     EVICTABLE,
     is_preemptable,
@@ -39,17 +49,18 @@ from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.hooks import Fit
 from kumi.engine.placement.statement import Outcome
-from kumi.engine.placement.tasks import Job, Rank, best_effort
+from kumi.engine.placement.tasks import READY, Job, Rank, Status, best_effort
 
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """From whom tasks of a gang take. `least`: the nodes where somebody may be in question, and what room can't cost less than
-    there; `whose`: is this one; `named`: whom of a node's the plug-ins let go."""
+    """From whom tasks of a gang take. `anybody`: may somebody be in question anywhere; `least`: the nodes where that is so, and
+    what room can't cost less than there; `whose`: is this one; `named`: whom of a node's the plug-ins let go."""
 
     framework: Framework
     outcome: Outcome
     job: Job
+    anybody: Callable[[], bool]
     least: Callable[[], Mapping[str, Cost]]
     whose: Callable[[Pod], bool]
     named: Callable[[Pod, list[Pod]], list[Pod]]
@@ -66,7 +77,15 @@ def run(framework: Framework, outcome: Outcome) -> None:
             job = jobs.pop()
             queue = framework.tasks.queues[name]
             serve(_takes(framework, outcome, job, queue, own=False))
-            _alone(_takes(framework, outcome, job, queue, own=True), lambda: True)
+            if _lacks_one(job):
+                _alone(_takes(framework, outcome, job, queue, own=True), lambda: True)
+
+
+def _lacks_one(job: Job) -> bool:
+    """Does it lack one task at most? A task that takes the place of one of its own makes no gang more complete; nor does one that
+    comes, where two are missing."""
+    assert job.group is not None
+    return job.count(*READY, Status.PIPELINED) + sum(job.free.values()) + 1 >= job.group.least
 
 
 def _takes(framework: Framework, outcome: Outcome, job: Job, queue: Queue, *, own: bool) -> Takes:
@@ -77,13 +96,24 @@ def _takes(framework: Framework, outcome: Outcome, job: Job, queue: Queue, *, ow
         return rank[0] == queue.name and framework.preempts_from(job, framework.tasks.value(rank[1]))
 
     least = partial(costs_of_own, framework, job) if own else partial(least_costs, framework, among)
-    return Takes(framework, outcome, job, least, whose, framework.preemptable, partial(may_evict, framework))
+    return Takes(
+        framework,
+        outcome,
+        job,
+        partial(is_any, framework, among),
+        least,
+        whose,
+        framework.preemptable,
+        partial(may_evict, framework),
+    )
 
 
 def serve(takes: Takes) -> None:
     """Room for a starving gang: its minimum at once, the others one by one."""
     framework, job = takes.framework, takes.job
     if not is_complete(framework, job):
+        if not may_complete(framework, job) and not takes.anybody():
+            return
         with framework.journal.trial() as trial:
             attempt = Attempt(framework, takes.outcome, job)
             tasks, failed = pending(framework, job), dict[object, None]()

@@ -16,7 +16,7 @@ from functools import partial
 
 from kumi.engine.gangs import Queue
 from kumi.engine.model import Pod
-from kumi.engine.placement.actions.attempt import least_costs
+from kumi.engine.placement.actions.attempt import is_any, least_costs
 from kumi.engine.placement.actions.preempt_least import Takes, serve
 from kumi.engine.placement.actions.victims import starving_by_queue
 from kumi.engine.placement.framework import Framework
@@ -50,4 +50,4 @@ def _takes(framework: Framework, outcome: Outcome, job: Job, queue: Queue) -> Ta
         return not task.member.never_preempts and framework.preemptive(queue, request(task))
 
     least = partial(least_costs, framework, among)
-    return Takes(framework, outcome, job, least, whose, framework.reclaimable, may)
+    return Takes(framework, outcome, job, partial(is_any, framework, among), least, whose, framework.reclaimable, may)

@@ -31,7 +31,12 @@ def starving_by_queue(framework: Framework) -> dict[str, list[Job]]:
     starving: dict[str, list[Job]] = {}
     for job in framework.unplaced():
         assert job.group is not None
-        if job.group.phase in WAITING or framework.job_valid(job) is not None or not framework.job_starving(job):
+        if (
+            job.key in framework.held
+            or job.group.phase in WAITING
+            or framework.job_valid(job) is not None
+            or not framework.job_starving(job)
+        ):
             continue
         starving.setdefault(job.group.queue, []).append(job)
     return starving

@@ -5,7 +5,7 @@
     easy.py         the first that doesn't fit gets a reservation; later ones start that don't delay it
     conservative.py everybody gets a reservation; those start that delay nobody
 
-asking.py has what a rule sees of who waits, timeline.py what of the nodes is used when (outlook.py:
-of all nodes at once); singles.py and ../actions/lined.py are
+asking.py has what a rule sees of who waits, timeline.py what of the nodes is used when (changes.py: what changes;
+outlook.py: of all nodes at once; lent.py: single devices that pods share); singles.py and ../actions/lined.py are
 those that wait: pods on their own, gangs. words.py: what the policy's words mean for gangs.
 """

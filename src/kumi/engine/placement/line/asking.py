@@ -58,6 +58,10 @@ class Asker(Protocol):
         """Its pods and their nodes, once it is STARTED or PROMISED, as far as the table of pods doesn't show them yet."""
         ...
 
+    def fits(self) -> bool:
+        """Has it room were the nodes as they are in the tables now? As `sketch`, and mostly quicker."""
+        ...
+
     def sketch(self) -> Places | None:
         """Where it would go were the nodes as they are in the tables now; these are as before then. None: it has no room."""
         ...

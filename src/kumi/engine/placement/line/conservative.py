@@ -110,9 +110,9 @@ class _Look:
     def _is_full(self, asker: Asker) -> bool:
         """Has it no room were nothing kept?"""
         if asker.kind is None:
-            return asker.sketch() is None
+            return not asker.fits()
         if asker.kind not in self.full:
-            self.full[asker.kind] = asker.sketch() is None
+            self.full[asker.kind] = not asker.fits()
         return self.full[asker.kind]
 
 

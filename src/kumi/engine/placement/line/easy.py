@@ -37,7 +37,7 @@ from kumi.engine.placement.line.timeline import Timeline
 def run(askers: Iterable[Asker], timeline: Timeline, holder: Asker | None, depth: int) -> Seen:
     """One look at the line. `holder`: who has the reservation of the last look, if it still waits. Who isn't in what is seen, and
     waits, has `depth` others before it that stand behind the first."""
-    look = _Look(timeline)
+    look = _Look(timeline, holder.key if holder is not None else "")
     left = depth
     for asker in _holder_first(askers, holder):
         if look.first is not None:
@@ -66,6 +66,8 @@ class _Look:
     """One look at the line."""
 
     timeline: Timeline
+    holder: str
+    """who has the reservation of the last look"""
     seen: Seen = field(default_factory=Seen)
     first: Asker | None = None
     shadow: Reservation | None = None
@@ -88,21 +90,27 @@ class _Look:
         tried = asker.start(self.timeline.raised(asker.said_ms))
         if tried is not Try.FULL:
             return self._after(asker, tried)
-        if not self.timeline.ever(asker):
-            return No.ASIDE
+        shadow = None
+        if asker.key == self.holder:  # it had room at the last look, and mostly has
+            shadow = self.timeline.earliest(asker)
+        if shadow is None:
+            if not self.timeline.ever(asker):
+                return No.ASIDE
+            shadow = self.timeline.earliest(asker)
         self.first = asker
-        self._keep(self.timeline.earliest(asker))
+        self._keep(shadow)
         return No.FULL
 
     def _behind(self, asker: Asker) -> No | None:
         """The first is not to be delayed."""
-        places = asker.sketch()
-        if places is None:
+        if not asker.fits():
             return No.FULL
         tried = asker.start(self.timeline.raised(asker.said_ms))
         if tried is not Try.FULL or self.shadow is None:
             return self._after(asker, tried)
+        places = asker.sketch()
         assert self.first is not None
+        assert places is not None
         other = self.timeline.beside(places, asker.said_ms, self.first, self.shadow.at_ms)
         if other is None:
             return No.DELAYS

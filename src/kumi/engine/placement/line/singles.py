@@ -1,6 +1,6 @@
 """Singles: pods on their own as those that wait in line, by the policy's `line`.
 
-The rule   open             alone.py
+The rule   open             alone.py, which is asked in the place of this
            strict, easy, conservative   the rule of that name, over the pods in their order (../../waiting.py)
 Room       the nodes that take the shape and have room; of these the best score, the smallest name. Where something is kept for
            others (timeline.py), of the nodes that have room beside that. For a time to come: nodes that take the shape whoever is
@@ -25,7 +25,6 @@ import numpy as np
 
 from kumi.engine.decisions import Decision
 from kumi.engine.model import Pod
-from kumi.engine.placement import alone
 from kumi.engine.placement.line import conservative, easy, strict
 from kumi.engine.placement.line.asking import No, Places, Raised, Seen, Taken, Try
 from kumi.engine.placement.line.outlook import Needs, needed
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 
 def decide(state: State, now_ms: int, stuck: list[Pod], wanted: dict[tuple[int, int], int]) -> list[Decision]:
     """Places pods on their own. `stuck`: gets those that may look for victims; `wanted`: what others get, by (line, row)."""
-    if state.profile.settings.line is Discipline.OPEN:
-        return alone.decide(state, stuck)
     if not _is_due(state, now_ms):
         return []
     seen_nodes = state.nodes.changed  # a pod that is bound below may be who one before it waits for
@@ -89,7 +86,7 @@ def _timeline(state: State, now_ms: int, wanted: dict[tuple[int, int], int]) -> 
         least: Ints = np.minimum(nodes.releasing, promised)
         return least
 
-    timeline = Timeline(Around(nodes, state.pods, state.journal, now_ms, lambda _: False, leaves))
+    timeline = Timeline(Around(nodes, state.pods, state.journal, now_ms, tuple, leaves))
     for reservation, said_ms in state.answers.reserved.values():
         timeline.keep(reservation, said_ms)
     return timeline
@@ -160,7 +157,7 @@ _OF_THE_LINE = (Code.BEHIND, Code.WOULD_DELAY)
 
 def _kind(state: State, pod: Pod) -> Hashable:
     """Pods of one kind have room on the same nodes; None: of this one there is no other."""
-    if pod.shape.neighbours is not None:
+    if pod.shape.neighbours is not None and pod.shape.neighbours.binds:
         return None
     return (pod.shape, state.nodes.residents.heeds(pod))
 
@@ -181,6 +178,7 @@ class Single:
     def start(self, raised: Raised | None) -> Try:
         """See Asker."""
         state, pod = self._state, self._pod
+        devices: tuple[int, ...] = ()
         if raised is None:
             node = state.best.node(pod)
         else:
@@ -189,12 +187,19 @@ class Single:
             node = self._best(rows)
         if node is None:
             return Try.FULL
-        self._decided.append(bind(state, pod, node))
+        if raised is not None and state.nodes.devices.concern(pod.shape):
+            with raised:
+                devices = state.site.plugins.devices(state.nodes, pod, state.nodes.row_by_name[node])
+        self._decided.append(bind(state, pod, node, devices))
         return Try.STARTED
 
     def taken(self) -> Taken:
         """None: the table of pods shows it at once."""
         return ()
+
+    def fits(self) -> bool:
+        """See Asker."""
+        return bool(self._rows(self._whoever_is_there()).size)
 
     def sketch(self) -> Places | None:
         """See Asker."""

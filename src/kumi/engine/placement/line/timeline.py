@@ -12,9 +12,9 @@ The rule, for a node n, a resource r and a time t >= now:
                    that has a reservation
 Why        a gang goes to nodes, not to a total: each moment is tried on the table of the nodes, by the same placing that starts
            it.
-Exact      amounts, by node and resource. Single devices that pods share count as whole ones where a reservation needs them; who
-           is on the nodes (ports, affinity, spread) counts as now. So one may be kept from starting that would have delayed
-           nobody; and one whose time has come may find that a port is taken.
+Exact      amounts, by node and resource, and single devices that pods share (lent.py). Who is on the nodes (ports, affinity,
+           spread) counts as now. So one may be kept from starting that would have delayed nobody; and one whose time has come
+           may find that a port is taken.
 Trials     everything that is tried is taken back (journal.py).
 Units      milliseconds since the epoch; amounts as in nodes.py.
 Cost       a look forward for a pod with few others' reservations: O(nodes) once, O(what changes until then), and a try for each
@@ -27,19 +27,22 @@ Not here   who gets a reservation: easy.py, conservative.py.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from heapq import merge
-from itertools import chain, count, groupby
-from typing import NamedTuple
+from functools import partial
+from itertools import chain, groupby
+from typing import Any
 
 import numpy as np
 
 from kumi.engine.ends import SOON_MS
 from kumi.engine.journal import Journal
 from kumi.engine.model import Pod, PodShape
+from kumi.engine.placement.devices import GPU
 from kumi.engine.placement.line.asking import Asker, Places, Raised, Reservation, Taken
+from kumi.engine.placement.line.changes import FEW, Change, Changes
+from kumi.engine.placement.line.lent import Fullest, fullest
 from kumi.engine.placement.line.outlook import END, Needs, Outlook
 from kumi.engine.placement.nodes import NOWHERE, Ints, Nodes
 from kumi.engine.pods import Pods
@@ -50,45 +53,21 @@ NEVER = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """What there is. `gone`: is that pod, by its uid, leaving anyway; `wanted`: what was promised to others of what is leaving,
-    by (line, row), and isn't in `used`. `ended`: told of each pod that ends in a trial, and `emptied` that all have: for who
-    keeps more of them than the nodes do."""
+    """What there is. `gone`: the pods, by uid, that are leaving anyway, though the table of pods doesn't say so; `wanted`: what
+    was promised to others of what is leaving, by (line, row), and isn't in `used`. `ended`: told of a pod that ends in a trial,
+    and how many that are like it do, and `emptied` that all have: for who keeps more of them than the nodes do."""
 
     nodes: Nodes
     pods: Pods
     journal: Journal
     now_ms: int
-    gone: Callable[[str], bool]
+    gone: Callable[[], Collection[str]]
     wanted: Callable[[], Ints]
-    ended: Callable[[Pod], None] | None = None
+    ended: Callable[[Pod, int], None] | None = None
     emptied: Callable[[], None] = lambda: None
 
 
-class _Change(NamedTuple):
-    """From `at_ms` on so many `more` pods are on the row (negative: fewer). `key`: whose; `pod`: which one, where it runs."""
-
-    at_ms: int
-    more: int
-    row: int
-    key: str
-    number: int
-    shape: PodShape
-    pod: Pod | None = None
-
-
-def _when(change: _Change) -> int:
-    return change.at_ms
-
-
-_FEW = 8
-"""so many reservations are looked at one by one: arrays of all nodes cost more to make"""
-
-_Turn = tuple[int, int, int, str, int]
-
-
-def _turn(change: _Change) -> _Turn:
-    """Their order; unique."""
-    return change[:5]
+_NO_ROWS: Ints = np.zeros(0, dtype=np.int64)
 
 
 def _place(reservation: Reservation) -> tuple[int, str, str]:
@@ -101,20 +80,9 @@ class Timeline:
     def __init__(self, around: Around) -> None:
         self._around, self._nodes, self._journal = around, around.nodes, around.journal
         self._kept: dict[str, tuple[Reservation, int | None]] = {}
-        self._changes: dict[str, list[_Change]] = {}
-        """of what is kept, and of what was started in this look, by key"""
-        self._own: list[_Change] = []
-        """all of them, in their order"""
-        self._own_on: dict[int, list[_Change]] = {}
-        self._begins: list[tuple[int, int, str, int]] = []
-        """(when, row, key, number) a reservation begins"""
-        self._ends_on: dict[int, tuple[int, list[_Change]]] = {}
-        """row -> how many pods there were, and how they end"""
+        self._changes = Changes(around.nodes, around.pods, around.now_ms, around.gone)
         self._asked: dict[int, tuple[PodShape, Ints, Ints]] = {}
         """by the shape's id: equal ones are mostly one"""
-        self._ends: list[_Change] | None = None
-        """as far as anybody looked; `_later`: the rest"""
-        self._later: Iterator[_Change] = iter(())
         self._turns: list[tuple[int, str, str]] = []
         """(when, key, name) of what is kept, in order"""
         self._outlook: Outlook | None = None
@@ -129,12 +97,10 @@ class Timeline:
     def run(self, key: str, taken: Taken, said_ms: int | None, *, later: bool = False) -> None:
         """The pods of that one run from now on, and count as used already; `later`: once others have left. `taken`: those that
         the table of pods doesn't show on their nodes."""
-        self._ends = None
-        rows = self._nodes.row_by_name
+        self._changes.look_again()
         end = self._until(self.now_ms + (SOON_MS if later else 0), said_ms)
         if said_ms is not None and taken:
-            ends = [_Change(end, -1, rows[node], key, n, pod.shape, pod) for n, (node, pod) in enumerate(taken)]
-            self._enter(key, ends)
+            self._enter(key, self._changes.of_taken(key, taken, end))
         elif said_ms is not None:
             self._outlook = None
 
@@ -142,19 +108,18 @@ class Timeline:
         """Room is kept for one that waits. One whose node isn't there any more is passed over. One whose time has come begins in
         the next millisecond, and ends as if it began now."""
         self.drop(reservation.key)
-        rows = self._nodes.row_by_name
-        if any(node not in rows for node, _, _ in reservation.places):
+        at_ms = max(reservation.at_ms, self.now_ms)
+        begin, end = max(at_ms, self.now_ms + SOON_MS), self._until(at_ms, said_ms)
+        begins = self._changes.of_places(reservation.key, reservation.places, begin, 1)
+        if reservation.places and not begins:
             return
         self._kept[reservation.key] = (reservation, said_ms)
         insort(self._turns, _place(reservation))
-        at_ms = max(reservation.at_ms, self.now_ms)
-        begin, end = max(at_ms, self.now_ms + SOON_MS), self._until(at_ms, said_ms)
-        changes = self._of_places(reservation.key, reservation.places, begin, 1)
-        for change in changes:
-            insort(self._begins, (begin, change.row, change.key, change.number))
+        changes = list(begins)
         if end < NEVER:
-            changes += self._of_places(reservation.key, reservation.places, max(end, begin + SOON_MS), -1)
-        self._enter(reservation.key, changes)
+            end = max(end, begin + SOON_MS)
+            changes += self._changes.of_places(reservation.key, reservation.places, end, -1)
+        self._enter(reservation.key, changes, begins)
 
     def drop(self, key: str) -> None:
         """None is kept for that one."""
@@ -165,16 +130,21 @@ class Timeline:
 
     def raised(self, said_ms: int | None) -> Raised | None:
         """See the module; None where nothing is kept."""
-        return self._raised(said_ms) if self._kept else None
+        return _Raising(partial(self._raise, self._until(self.now_ms, said_ms))) if self._kept else None
 
-    @contextmanager
-    def _raised(self, said_ms: int | None) -> Iterator[None]:
-        until_ms = self._until(self.now_ms, said_ms)
-        few = len(self._kept) <= _FEW
-        added = self._excess(self.now_ms, until_ms) if few else self._excess_of_all(until_ms)
+    def _raise(self, until_ms: int) -> Callable[[], None]:
+        """The nodes are as full as at their fullest until then; what takes that back."""
+        lent, added = self._lent(self.now_ms, until_ms), self._excess(self.now_ms, until_ms)
         self._add(added, 1)
-        yield
-        self._add(added, -1)
+        more = self._lend(lent)
+
+        def lower() -> None:
+            for array, rows, amounts in more:
+                self._nodes.stir(rows[-1])
+                self._journal.add(array, rows, -amounts)
+            self._add(added, -1)
+
+        return lower
 
     def next_name(self) -> str:
         """Of those for whom room is kept, the one that starts first; "" for nobody."""
@@ -185,7 +155,7 @@ class Timeline:
     def earliest(self, asker: Asker, by_ms: int = NEVER, after_ms: int = 0) -> Reservation | None:
         """Its reservation, not before `after_ms`, at `by_ms` at the latest; None: there is no such time."""
         needs = asker.needs()
-        if needs is not None and needs.pods == 1 and len(self._kept) <= _FEW:
+        if needs is not None and needs.pods == 1 and len(self._kept) <= FEW:
             needs = None
         if needs is not None:
             return self._among(asker, needs, by_ms, after_ms)
@@ -202,7 +172,10 @@ class Timeline:
                 nodes.stir(list(stale))
                 stale.clear()
                 with self._journal.trial():
-                    self._add(self._excess(at_ms, self._until(at_ms, asker.said_ms)), 1)
+                    until_ms = self._until(at_ms, asker.said_ms)
+                    lent = self._lent(at_ms, until_ms)
+                    self._add(self._excess(at_ms, until_ms), 1)
+                    self._lend(lent)
                     places = asker.sketch()
                 if places is not None:
                     return Reservation(asker.key, asker.name, asker.priority, at_ms, places)
@@ -213,11 +186,11 @@ class Timeline:
         held = self._kept.get(asker.key)
         self.drop(asker.key)
         if said_ms is not None:
-            self._enter("", self._of_places("", places, self._until(self.now_ms, said_ms), -1))
+            self._enter("", self._changes.of_places("", places, self._until(self.now_ms, said_ms), -1))
         with self._journal.trial():
             self._journal.swap(self._nodes, "used", self._nodes.used.copy())
-            for change in self._of_places("", places, self.now_ms, 1):
-                self._nodes.stir(change.row)
+            for change in self._changes.of_places("", places, self.now_ms, 1):
+                self._nodes.stir(change.rows)
                 self._apply(change)
             found = self.earliest(asker, by_ms)
         self._leave("")
@@ -234,7 +207,7 @@ class Timeline:
             for array in (nodes.releasing, nodes.pipelined):
                 self._journal.write(array, slice(None), 0)
             self._around.emptied()
-            return asker.sketch() is not None
+            return asker.fits()
 
     def _until(self, at_ms: int, said_ms: int | None) -> int:
         return NEVER if said_ms is None else at_ms + max(said_ms, SOON_MS)
@@ -249,8 +222,8 @@ class Timeline:
             left = self._let_go()
             base, outlook = nodes.used.copy(), self._seen()
             takes = END if asker.said_ms is None else max(asker.said_ms, SOON_MS)
-            changes = self._in_order()
-            ahead: list[_Change] = []
+            changes = self._changes.in_order()
+            ahead: list[Change] = []
             for at_ms in self._times(needs, takes, base, left, by_ms, after_ms):
                 rows = self._gaining(at_ms, left, after_ms)
                 if not rows.size:
@@ -261,7 +234,9 @@ class Timeline:
                     continue
                 with self._journal.trial():
                     self._journal.swap(nodes, "used", nodes.used.copy())
+                    lent = self._lent(at_ms, at_ms + takes)
                     self._fill(base + outlook.most(at_ms - now_ms, min(at_ms - now_ms + takes, END)), stale)
+                    self._lend(lent)
                     self._journal.swap(nodes, "touched", {})
                     places = asker.sketch()
                 if places is not None:
@@ -286,12 +261,11 @@ class Timeline:
         if at_ms == after_ms:
             return self._nodes.by_name()
         gained = dict.fromkeys(left if at_ms == self.now_ms + SOON_MS else ())
-        for line in (self._all_ends(), self._own):
-            changes = line[bisect_left(line, at_ms, key=_when) : bisect_left(line, at_ms + 1, key=_when)]
-            gained |= dict.fromkeys(change.row for change in changes if change.more < 0)
+        for change in self._changes.at(at_ms):
+            gained |= dict.fromkeys(change.rows[change.more < 0].tolist())
         return np.array(list(gained), dtype=np.int64)
 
-    def _pass(self, changes: Iterator[_Change], ahead: list[_Change], at_ms: int, stale: dict[int, None]) -> None:
+    def _pass(self, changes: Iterator[Change], ahead: list[Change], at_ms: int, stale: dict[int, None]) -> None:
         """What isn't in `used` follows all that changes until then. `ahead`: the next change, taken from the others already."""
         if self._around.ended is None and not self._nodes.devices.shared:
             return
@@ -301,7 +275,7 @@ class Timeline:
                 ahead.append(change)
                 return
             self._follow(change)
-            stale[change.row] = None
+            stale.update(dict.fromkeys(change.rows.tolist()))
 
     def _fill(self, used: Ints, stale: dict[int, None]) -> None:
         """The nodes are as full as that, in this trial."""
@@ -317,31 +291,29 @@ class Timeline:
         """What changes from now on, as an array."""
         if self._outlook is None:
             lines, width = self._nodes.used.shape
-            changes = [*self._all_ends(), *self._own]
-            amounts = np.zeros((lines, len(changes)), dtype=np.int64)
+            changes = self._changes.everything()
+            sizes = [change.rows.size for change in changes]
+            begins = np.cumsum([0, *sizes])
+            amounts = np.zeros((lines, int(begins[-1])), dtype=np.int64)
             of: dict[int, list[int]] = {}
             for n, change in enumerate(changes):
                 of.setdefault(id(change.shape), []).append(n)
             for places in of.values():
                 _, asked, each = self._asks(changes[places[0]].shape)
-                more = np.array([changes[n].more for n in places], dtype=np.int64)
-                amounts[np.ix_(asked, np.array(places))] = each[:, None] * more
-            rows = np.array([change.row for change in changes], dtype=np.int64)
-            times = np.array([change.at_ms for change in changes], dtype=np.int64) - self.now_ms
+                at = np.concatenate([np.arange(begins[n], begins[n + 1]) for n in places])
+                more = np.concatenate([changes[n].more for n in places])
+                amounts[np.ix_(asked, at)] = each[:, None] * more
+            rows = np.concatenate([_NO_ROWS, *(change.rows for change in changes)])
+            times = np.repeat(np.array([change.at_ms for change in changes], dtype=np.int64), sizes) - self.now_ms
             self._outlook = Outlook(rows, times, amounts, width)
         return self._outlook
-
-    def _excess_of_all(self, until_ms: int) -> list[tuple[int, Ints]]:
-        """As `_excess` from now on, of all rows at once."""
-        most = self._seen().most(0, min(until_ms - self.now_ms, END))
-        return [(row, most[:, row]) for row in np.flatnonzero(most.any(axis=0)).tolist()]
 
     def _moments(self, by_ms: int, after_ms: int, stale: dict[int, None]) -> Iterator[tuple[int, Ints]]:
         """Each time at which something ends, and the rows on which it does; `used` is as of then. None before `after_ms`: that
         is one itself, and stands for all rows. `stale`: gets the rows that changed."""
         soon, whole = self.now_ms + SOON_MS, after_ms > self.now_ms
         left = self._let_go()
-        ends = groupby(self._in_order(), key=lambda change: change.at_ms)
+        ends = groupby(self._changes.in_order(), key=lambda change: change.at_ms)
         for at_ms, changes in chain(ends, [(NEVER + 1, iter(()))]):
             if left and at_ms > soon >= after_ms:
                 yield soon, np.array(left)
@@ -354,96 +326,50 @@ class Timeline:
             left = []
             for change in changes:
                 self._apply(change)
-                stale[change.row] = None
-                if change.more < 0:
-                    gained[change.row] = None
+                stale.update(dict.fromkeys(change.rows.tolist()))
+                gained |= dict.fromkeys(change.rows[change.more < 0].tolist())
             if at_ms == after_ms:
                 whole = False
                 yield at_ms, self._nodes.by_name()
             elif gained and at_ms > after_ms:
                 yield at_ms, np.array(list(gained))
 
-    def _in_order(self) -> Iterator[_Change]:
-        """All that changes from now on, in the order of time."""
-        return merge(self._ending(), self._own, key=_turn)
-
-    def _ending(self) -> Iterator[_Change]:
-        """How the pods on nodes end, in the order of time."""
-        if self._ends is None:
-            self._ends, self._later = [], self._to_end()
-        ends, later = self._ends, self._later
-        for n in count():
-            if n == len(ends):
-                change = next(later, None)
-                if change is None:
-                    return
-                ends.append(change)
-            yield ends[n]
-
-    def _to_end(self) -> Iterator[_Change]:
-        around, rows, known = self._around, self._nodes.row_by_name, self._around.pods.ends
-        for at_ms, uid in () if known is None else known.in_order(self.now_ms):
-            row = rows.get(around.pods.node_of[uid])
-            if row is not None and not around.gone(uid):
-                pod = around.pods.by_uid[uid]
-                yield _Change(at_ms, -1, row, uid, 0, pod.shape, pod)
-
-    def _all_ends(self) -> list[_Change]:
-        if self._ends is None:
-            self._ends, self._later = [], self._to_end()
-        self._ends += self._later
-        return self._ends
-
-    def _of_places(self, key: str, places: Places, at_ms: int, times: int) -> list[_Change]:
-        rows = self._nodes.row_by_name
-        return [
-            _Change(at_ms, times * count, rows[node], key, n, shape) for n, (node, shape, count) in enumerate(places)
-        ]
-
-    def _enter(self, key: str, changes: list[_Change]) -> None:
-        self._changes[key] = changes
-        if len(changes) > _FEW:
-            self._outlook = None  # made anew it costs less
-        for change in changes:
-            insort(self._own, change, key=_turn)
-            insort(self._own_on.setdefault(change.row, []), change, key=_turn)
-            self._enter_outlook(change, 1)
+    def _enter(self, key: str, changes: list[Change], kept: Sequence[Change] = ()) -> None:
+        self._changes.enter(key, changes, kept)
+        self._enter_outlook(changes, 1)
 
     def _leave(self, key: str) -> None:
-        changes = self._changes.pop(key, [])
-        if len(changes) > _FEW:
-            self._outlook = None
+        self._enter_outlook(self._changes.leave(key), -1)
+
+    def _enter_outlook(self, changes: list[Change], times: int) -> None:
+        """So many times these, in what is seen of all nodes at once."""
+        if self._outlook is None:
+            return
+        if sum(change.rows.size for change in changes) > FEW:
+            self._outlook = None  # made anew it costs less
+            return
         for change in changes:
-            self._enter_outlook(change, -1)
-            for line in (self._own, self._own_on[change.row]):
-                del line[bisect_left(line, _turn(change), key=_turn)]
-            if change.more > 0:
-                at = bisect_left(self._begins, begin := (change.at_ms, change.row, key, change.number))
-                if at < len(self._begins) and self._begins[at] == begin:
-                    del self._begins[at]
-
-    def _enter_outlook(self, change: _Change, times: int) -> None:
-        if self._outlook is not None:
             _, lines, amounts = self._asks(change.shape)
-            self._outlook.enter(change.row, change.at_ms - self.now_ms, lines, amounts * (change.more * times))
+            for row, more in zip(change.rows.tolist(), change.more.tolist(), strict=True):
+                self._outlook.enter(row, change.at_ms - self.now_ms, lines, amounts * (more * times))
 
-    def _apply(self, change: _Change) -> None:
+    def _apply(self, change: Change) -> None:
         """Changes `used`, which is this trial's own."""
         nodes = self._nodes
         _, lines, amounts = self._asks(change.shape)
-        nodes.used[lines, change.row] += amounts * change.more
+        nodes.used[lines[:, None], change.rows] += amounts[:, None] * change.more
         self._follow(change)
 
-    def _follow(self, change: _Change) -> None:
+    def _follow(self, change: Change) -> None:
         """The same for what isn't in `used`."""
         nodes = self._nodes
         if nodes.devices.concern(change.shape):
-            if change.pod is not None:
-                nodes.devices.unseat_pod(change.pod)
-            elif change.more > 0:
-                nodes.devices.fill(change.shape, np.array([change.row]), np.array([change.more]))
-        if change.pod is not None and self._around.ended is not None:
-            self._around.ended(change.pod)
+            for pod in change.pods:
+                nodes.devices.unseat_pod(pod)
+            if change.begins:
+                nodes.devices.fill(change.shape, change.rows, change.more)
+        if change.like is not None and self._around.ended is not None:
+            self._around.ended(change.like, -int(change.more.sum()))
 
     def _asks(self, shape: PodShape) -> tuple[PodShape, Ints, Ints]:
         """The lines of what it asks for, and how much."""
@@ -470,47 +396,77 @@ class Timeline:
         journal.write(nodes.pipelined, slice(None), 0)
         return [int(row) for row in rows if (change[:, row] < 0).any()]
 
-    def _excess(self, at_ms: int, until_ms: int) -> list[tuple[int, Ints]]:
-        """By row on which a reservation begins in (at, until): how much fuller it is at its fullest until then than at `at`."""
-        after, until = (bisect_left(self._begins, (ms,)) for ms in (at_ms + 1, until_ms))
-        rows = dict.fromkeys(begin[1] for begin in self._begins[after:until])
-        found = []
+    def _excess(self, at_ms: int, until_ms: int) -> tuple[Ints, Ints]:
+        """The rows on which a reservation begins in (at, until) that are fuller then, and by line and row how much fuller each is
+        at its fullest until then than at `at`."""
+        rows = self._changes.beginning(at_ms, until_ms)
+        if len(rows) > FEW:
+            return self._excess_of_all(at_ms, until_ms)
+        found: dict[int, Ints] = {}
         for row in rows:
             level = np.zeros(self._nodes.used.shape[0], dtype=np.int64)
             most = level.copy()
-            for _, changes in groupby(self._on_row(row, at_ms, until_ms), key=lambda change: change.at_ms):
-                for change in changes:
-                    _, lines, amounts = self._asks(change.shape)
-                    level[lines] += amounts * change.more
+            for _, steps in groupby(self._changes.on_row(row, at_ms, until_ms), key=lambda step: step.at_ms):
+                for step in steps:
+                    _, lines, amounts = self._asks(step.shape)
+                    level[lines] += amounts * step.more
                 np.maximum(most, level, out=most)
             if most.any():
-                found.append((row, most))
-        return found
+                found[row] = most
+        return np.array(list(found), dtype=np.int64), np.array(list(found.values()), dtype=np.int64).T
 
-    def _on_row(self, row: int, after_ms: int, until_ms: int) -> Iterator[_Change]:
-        """What changes on the row in (after, until), in the order of time."""
-        first, last = (after_ms + 1,), (until_ms,)
-        lines = (self._ends_of(row), self._own_on.get(row, []))
-        return merge(*(line[bisect_left(line, first) : bisect_left(line, last)] for line in lines), key=_turn)
+    def _excess_of_all(self, at_ms: int, until_ms: int) -> tuple[Ints, Ints]:
+        """The same, of all rows at once."""
+        begin, end, outlook = at_ms - self.now_ms, min(until_ms - self.now_ms, END), self._seen()
+        most = outlook.most(begin, end) - outlook.level(begin)
+        rows = np.flatnonzero(most.any(axis=0))
+        return rows, most[:, rows]
 
-    def _ends_of(self, row: int) -> list[_Change]:
-        """How the pods on the row end, in the order of time."""
-        around, pods = self._around, self._around.pods
-        there = pods.on_node.get(self._nodes.name_by_row()[row], {})
-        known = self._ends_on.get(row)
-        if known is None or known[0] != len(there):
-            ends = []
-            for uid in there:
-                end = None if pods.ends is None else pods.ends.of(uid, self.now_ms)
-                if end is not None and not around.gone(uid):
-                    ends.append(_Change(end, -1, row, uid, 0, pods.by_uid[uid].shape))
-            known = (len(there), sorted(ends, key=_turn))
-            self._ends_on[row] = known
-        return known[1]
-
-    def _add(self, added: list[tuple[int, Ints]], times: int) -> None:
-        for row, amounts in added:
-            nodes = self._nodes
+    def _add(self, added: tuple[Ints, Ints], times: int) -> None:
+        nodes, (rows, amounts) = self._nodes, added
+        if not rows.size:
+            return
+        for row in rows.tolist():
             nodes.touch(row)  # what is kept is no loss of room
+        nodes.stir(rows)
+        self._journal.add(nodes.used, (slice(0, amounts.shape[0]), rows), amounts * times)
+
+    def _lent(self, at_ms: int, until_ms: int) -> list[Fullest]:
+        """The rows on which a reservation begins in (at, until) and single devices matter, at their fullest until then; the nodes
+        are as at `at`."""
+        nodes, changes = self._nodes, self._changes
+        if not nodes.devices.shared:
+            return []
+        steps = {row: list(changes.on_row(row, at_ms, until_ms)) for row in changes.beginning(at_ms, until_ms)}
+        concerned = {row: there for row, there in steps.items() if any(nodes.devices.concern(s.shape) for s in there)}
+        return [fullest(nodes, self._journal, row, there) for row, there in concerned.items()]
+
+    def _lend(self, lent: list[Fullest]) -> list[tuple[Ints, Any, Any]]:
+        """The devices are as full as that; to which array what was added where."""
+        nodes, added = self._nodes, list[tuple[Ints, Any, Any]]()
+        for row, used, total in lent:
+            nodes.touch(row)
             nodes.stir(row)
-            self._journal.add(nodes.used, (slice(0, amounts.size), row), amounts * times)
+            of, line = (slice(0, used.size), row), nodes.line_by_resource[GPU]
+            added.append((nodes.devices.used, of, used - nodes.devices.used[of]))
+            added.append((nodes.used, (line, row), total - int(nodes.used[line, row])))
+        for array, rows, amounts in added:
+            self._journal.add(array, rows, amounts)
+        return added
+
+
+class _Raising(AbstractContextManager[None]):
+    """See Timeline.raised. It may be entered again while nothing else has changed."""
+
+    def __init__(self, enter: Callable[[], Callable[[], None]]) -> None:
+        self._enter, self._leave = enter, _nothing
+
+    def __enter__(self) -> None:
+        self._leave = self._enter()
+
+    def __exit__(self, *_: object) -> None:
+        self._leave()
+
+
+def _nothing() -> None:
+    """Nothing to take back."""

@@ -25,21 +25,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from kumi.engine.model import Pod, Profile, Workload
+from kumi.engine.placement.named import Named
 from kumi.engine.placement.nodes import Ints, Mask, Nodes, Scores
-from kumi.engine.placement.plugins import typical
-from kumi.engine.placement.plugins.at_random import AtRandom
-from kumi.engine.placement.plugins.best_fit import BestFit
 from kumi.engine.placement.plugins.binpack import Binpack
-from kumi.engine.placement.plugins.fewest_free import FewestFree
-from kumi.engine.placement.plugins.fragmentation import Fragmentation
 from kumi.engine.placement.plugins.loads import Seen
 from kumi.engine.placement.plugins.nodeorder import NodeOrder
 from kumi.engine.placement.plugins.predicates import Predicates
-from kumi.engine.placement.plugins.resource_strategy_fit import ResourceStrategyFit, Wish
-from kumi.engine.placement.plugins.utilization import Utilization
 from kumi.engine.placement.readiness import Readiness
 from kumi.engine.reasons import Reason
 
@@ -170,31 +164,51 @@ class Scoring:
         return self.chooser.devices(nodes, pod, row) if self.chooser is not None else ()
 
 
+def _loads(rule: str) -> Callable[[Mapping[str, str]], Scoring]:
+    return lambda arguments: Scoring((_RULES[rule](),))
+
+
 def _random(arguments: Mapping[str, str]) -> Scoring:
-    rule = AtRandom(int(arguments.get("seed", "0")))
+    rule = _RULES["random"](int(arguments.get("seed", "0")))
     return Scoring((rule,), chooser=rule)
 
 
 def _fragmentation(arguments: Mapping[str, str]) -> Scoring:
-    table = typical.parse(json.loads(arguments["typical"]), "typical", []) if "typical" in arguments else None
-    rule = Fragmentation(table)
+    typical = _RULES["typical"](json.loads(arguments["typical"]), "typical", []) if "typical" in arguments else None
+    rule = _RULES["fragmentation"](typical)
     return Scoring((rule,), chooser=rule)
 
 
-def _loads(*loads: Load) -> Callable[[Mapping[str, str]], Scoring]:
-    return lambda arguments: Scoring(loads)
+def _spread(arguments: Mapping[str, str]) -> Scoring:
+    wishes = (("*", _RULES["wish"](full=False)),)
+    return Scoring((NodeOrder(), _RULES["spread"](weight=1, wishes=wishes)))
 
 
-_SPREAD = _loads(NodeOrder(), ResourceStrategyFit(weight=1, wishes=(("*", Wish(full=False)),)))
+_RULES: Named[Callable[..., Any]] = Named(
+    {
+        name: f"kumi.engine.placement.plugins.{where}"
+        for name, where in {
+            "bestFit": "best_fit:BestFit",
+            "fewestFree": "fewest_free:FewestFree",
+            "fragmentation": "fragmentation:Fragmentation",
+            "random": "at_random:AtRandom",
+            "spread": "resource_strategy_fit:ResourceStrategyFit",
+            "typical": "typical:parse",
+            "utilization": "utilization:Utilization",
+            "wish": "resource_strategy_fit:Wish",
+        }.items()
+    }
+)
+"""what the words stand for, each imported when a policy says it"""
 SCORES: dict[str, Callable[[Mapping[str, str]], Scoring]] = {
-    "binpack": _loads(Binpack()),
-    "nodeorder": _SPREAD,
-    "spread": _SPREAD,
-    "bestFit": _loads(BestFit()),
+    "binpack": lambda arguments: Scoring((Binpack(),)),
+    "nodeorder": _spread,
+    "spread": _spread,
+    "bestFit": _loads("bestFit"),
     "fragmentation": _fragmentation,
     "random": _random,
-    "utilization": _loads(Utilization()),
-    "fewestFree": _loads(FewestFree()),
+    "utilization": _loads("utilization"),
+    "fewestFree": _loads("fewestFree"),
 }
 """the profile's words, and what they make of its arguments; node order looks at cpu and memory alone, so what is asked for of
 devices is spread besides; spread is another word for it"""

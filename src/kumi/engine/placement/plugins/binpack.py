@@ -56,26 +56,30 @@ class Binpack:
 
     def by_load(self, nodes: Nodes, seen: Seen, pod: Pod, rows: Ints, placed: Ints) -> Scores:
         """See the module, were placed[i] more such pods on row i. `seen`: what is used, of a column of lines."""
-        counted, known = self._counted(nodes, pod)
-        if not counted:
+        key = (Binpack, self.weights, pod.shape.requests, nodes.table_stamp)
+        lines, starts, amounts, weights, known = nodes.cached(key, lambda: self._counted(nodes, pod))
+        if not lines.size:
             return np.zeros(rows.size, dtype=np.float64)
-        lines, amounts, weights = np.array(counted, dtype=np.int64).T[:, :, None]
-        have = nodes.allocatable[lines, rows]
+        have = nodes.allocatable.take(starts + rows)  # of few rows this is quicker than to ask for lines and rows
         used = seen(lines, rows) + (placed + 1) * amounts
         over = used > have
-        if have.all():
-            parts = used * weights / have
+        if weights is not None:
+            used *= weights
+        if np.logical_and.reduce(have, axis=None):
+            parts = used / have
         else:
             there = have > 0
             over &= there
-            parts = used * weights / np.maximum(have, 1) * there
+            parts = used / np.maximum(have, 1) * there
         scores: Scores = np.add.reduce(parts) / known
-        scores[np.logical_or.reduce(over)] = 0.0
+        if np.logical_or.reduce(over, axis=None):
+            scores[np.logical_or.reduce(over)] = 0.0
         scores *= 100 * self.weight
         return scores
 
-    def _counted(self, nodes: Nodes, pod: Pod) -> tuple[list[tuple[int, int, int]], int]:
-        """(line, amount, weight) of what counts and is somewhere; the sum of the weights of all that counts."""
+    def _counted(self, nodes: Nodes, pod: Pod) -> tuple[Ints, Ints, Ints, Ints | None, int]:
+        """Columns of the line, its place in the table were it flat, amount and weight (None: 1 each) of what counts and is
+        somewhere; the sum of the weights of all that counts."""
         weights = dict(self.weights) if self.weights is not None else None
         counted, known = [], 0
         for resource, amount in pod.shape.requests:
@@ -85,7 +89,9 @@ class Binpack:
                 line = nodes.line_by_resource.get(resource, NOWHERE)
                 if line != NOWHERE and weight:
                     counted.append((line, amount, weight))
-        return counted, known
+        lines, amounts, factors = np.array(counted, dtype=np.int64).reshape(-1, 3).T[:, :, None]
+        starts = lines * nodes.used.shape[1]
+        return lines, starts, amounts, factors if (factors != 1).any() else None, known
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,18 +44,10 @@ class _Gang:
     session: Framework
 
     def job_valid(self, job: Job) -> Reason | None:
-        alive = (*READY, Status.PIPELINED, Status.PENDING)
-        for role, least in _role_minima(job):
-            have = job.role_count(role, *alive)
-            if have < least:
-                return Reason(Code.GANG_INCOMPLETE, pod_set=role, need=least, have=have, pods=least - have)
-        have, least = job.count(*alive), _least(job)
-        if have < least:
-            return Reason(Code.GANG_INCOMPLETE, need=least, have=have, pods=least - have)
-        return None
+        return job.once("valid", lambda: _valid(job))
 
     def job_ready(self, job: Job) -> bool:
-        return _reaches(job, READY)
+        return job.once("ready", lambda: _reaches(job, READY))
 
     def job_pipelined(self, job: Job) -> Vote:
         return Vote.PERMIT if _reaches(job, (*READY, Status.PIPELINED)) else Vote.REJECT
@@ -87,6 +79,18 @@ class _Gang:
                 spare[key] = left - 1
                 victims.append(pod)
         return victims
+
+
+def _valid(job: Job) -> Reason | None:
+    alive = (*READY, Status.PIPELINED, Status.PENDING)
+    for role, least in _role_minima(job):
+        have = job.role_count(role, *alive)
+        if have < least:
+            return Reason(Code.GANG_INCOMPLETE, pod_set=role, need=least, have=have, pods=least - have)
+    have, least = job.count(*alive), _least(job)
+    if have < least:
+        return Reason(Code.GANG_INCOMPLETE, need=least, have=have, pods=least - have)
+    return None
 
 
 def _reaches(job: Job, statuses: tuple[Status, ...]) -> bool:

@@ -84,6 +84,12 @@ class _LeastSlack:
     def evictable(self, preemptor: Job, candidates: Sequence[Pod], reclaim: bool) -> list[Pod] | None:
         return None if reclaim or not self.evicts else self._named(preemptor, candidates)
 
+    def evicts_from(self, preemptor: Job, job: Job, reclaim: bool) -> bool:
+        if reclaim or not self.evicts:
+            return True
+        mine = self._of(preemptor)
+        return not self.only_by_slack if mine.slack_ms is None else self._gives(mine, preemptor, job)
+
     def _named(self, preemptor: Job, candidates: Sequence[Pod]) -> list[Pod] | None:
         mine = self._of(preemptor)
         if mine.slack_ms is None:

@@ -9,16 +9,18 @@ The rule, for a node n and a pod p: n takes p when                              
     p is near whom it must be                                         (pod_affinity.py)           unresolvable
     nobody is near who must not be                                    (pod_affinity.py)           unschedulable
     p is spread as it says                                            (spread.py)                 either
+    p's volumes are in n's zone                                       (volume_zone.py)            unresolvable
     p has its volumes there                                           (volumes.py)                unresolvable, or in use: not
+    n takes as many volumes                                           (volume_limits.py)          unschedulable
 Unresolvable   evicting pods of n doesn't help. They are asked in this order, the number of pods before the rest; the first
                that is unresolvable ends it.
 Before         a claim that no node could serve as it is makes every node an error.
 Room           for what p asks for is looked at by whoever places it; `refusals` counts it, for people.
 Causes         a claim that stands in the way everywhere, alone; else each node is counted under the first of: not ready,
-               taint, selector, affinity, volume, ports, pods, spread, too small (empty it would not fit either), full, no
-               single GPU with enough (../devices.py).
+               taint, selector, affinity, zone, volume, volume limit, ports, pods, spread, too small (empty it would not fit
+               either), full, no single GPU with enough (../devices.py).
 Switches       predicate.NodeAffinityEnable, .NodePortsEnable, .TaintTolerationEnable, .PodAffinityEnable,
-               .PodTopologySpreadEnable, .VolumeBindingEnable and .VolumeZoneEnable, each true.
+               .PodTopologySpreadEnable, .VolumeBindingEnable, .VolumeZoneEnable and .NodeVolumeLimitsEnable, each true.
 Cost           O(nodes) a pod that says nothing of others; see the files for the rest.
 Source         Volcano: predicates plug-in; Kubernetes scheduler: filter plug-ins.
 Not here       the rule for one value, one taint: ../../selectors.py.
@@ -37,7 +39,15 @@ from kumi.engine.model import Exclusive, Pod, PodShape
 from kumi.engine.placement.devices import GPU, asked
 from kumi.engine.placement.hooks import Fit, Fits, also
 from kumi.engine.placement.nodes import HAS_AT_MOST, NOWHERE, PODS, Ints, Mask, Nodes
-from kumi.engine.placement.plugins import node_masks, pod_affinity, ports, spread, volumes
+from kumi.engine.placement.plugins import (
+    node_masks,
+    pod_affinity,
+    ports,
+    spread,
+    volume_limits,
+    volume_zone,
+    volumes,
+)
 from kumi.engine.reasons import Code, Reason
 
 if TYPE_CHECKING:
@@ -55,6 +65,8 @@ class Predicates:
     pods: bool = True
     spread: bool = True
     volumes: bool = True
+    zones: bool = True
+    limits: bool = True
 
     @classmethod
     def configured(cls, option: Option) -> Predicates:
@@ -70,6 +82,8 @@ class Predicates:
             pods=is_on("PodAffinity"),
             spread=is_on("PodTopologySpread"),
             volumes=is_on("VolumeBinding"),
+            zones=is_on("VolumeZone"),
+            limits=is_on("NodeVolumeLimits"),
         )
 
     def open(self, session: Framework) -> _Predicates:
@@ -86,7 +100,11 @@ class Predicates:
     def standing(self, nodes: Nodes, pod: Pod) -> Mask:
         """The same whatever pods are on the nodes: by what nodes are, and where volumes can be reached."""
         passes: Mask = self._by_node(nodes, pod.shape) == Fit.OK
-        if not self.volumes or not pod.shape.volume_claims:
+        if not pod.shape.volume_claims:
+            return passes
+        if self.zones:
+            passes = passes & volume_zone.mask(nodes, pod.shape)
+        if not self.volumes:
             return passes
         if volumes.refusal(nodes, pod.shape) is not None:
             return np.zeros_like(passes)
@@ -109,7 +127,14 @@ class Predicates:
         if self.spread and (said := spread.fits(nodes, pod)) is not None:
             fits = also(fits, said == Fit.UNRESOLVABLE, Fit.UNRESOLVABLE)
             fits = also(fits, said == Fit.UNSCHEDULABLE, Fit.UNSCHEDULABLE)
-        if self.volumes and shape.volume_claims:
+        return self._by_volumes(nodes, shape, fits) if shape.volume_claims else fits
+
+    def _by_volumes(self, nodes: Nodes, shape: PodShape, fits: Fits) -> Fits:
+        if self.limits and (within := volume_limits.mask(nodes, shape)) is not None:
+            fits = also(fits, ~within, Fit.UNSCHEDULABLE)
+        if self.zones:
+            fits = also(fits, ~volume_zone.mask(nodes, shape), Fit.UNRESOLVABLE)
+        if self.volumes:
             fits = also(fits, ~volumes.reached(nodes, shape), Fit.UNRESOLVABLE)
             fits = also(fits, ~volumes.mask(nodes, shape), Fit.UNSCHEDULABLE)
         return fits
@@ -127,7 +152,7 @@ class Predicates:
     def is_local(self, nodes: Nodes, pod: Pod) -> bool:
         """See plugins.Filter: what a node is, and nothing of the pods on it."""
         shape = pod.shape
-        return not (shape.ports or shape.volume_claims or shape.neighbours is not None)
+        return not (shape.ports or shape.volume_claims or (shape.neighbours is not None and shape.neighbours.binds))
 
     def most(self, nodes: Nodes, pod: Pod) -> Ints | None:
         """How many such pods each row takes, of those that take one, room aside; None: any number."""
@@ -263,14 +288,16 @@ def _causes(nodes: Nodes, pod: Pod) -> list[tuple[str, Mask]]:
         pod_affinity.crowded(nodes, pod),
         spread.fits(nodes, pod),
     )
-    near = every if lonely is None else ~lonely
+    near, within = every if lonely is None else ~lonely, volume_limits.mask(nodes, shape)
     return [
         ("not ready", node_masks.ready(nodes)),
         ("taint", node_masks.cordon(nodes, shape) & node_masks.enduring(nodes, shape.tolerations)),
         ("selector", node_masks.selected(nodes, shape)),
         ("affinity", node_masks.affine(nodes, shape)),
+        ("zone", volume_zone.mask(nodes, shape)),
         ("volume", volumes.reached(nodes, shape)),
         ("volume in use", volumes.mask(nodes, shape)),
+        ("volume limit", every if within is None else within),
         ("ports", ~ports.taken(nodes, shape)),
         ("pod affinity", near if crowded is None else near & ~crowded),
         ("spread", every if spreads is None else spreads == Fit.OK),

@@ -46,6 +46,8 @@ def taints(nodes: Nodes, shape: PodShape, rows: Ints) -> Ints | None:
 
 def is_advised(nodes: Nodes, shape: PodShape) -> bool:
     """Is there a node with taints of that sort that the pod doesn't endure?"""
+    if not nodes.cached("advises", lambda: bool(_advice(nodes, ()).any())):
+        return False
     heeded = _heeded(shape)
     made: bool = nodes.cached(("is advised", heeded), lambda: bool(_advised(nodes, shape).any()))
     return made

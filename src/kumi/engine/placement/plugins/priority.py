@@ -64,6 +64,9 @@ class _Priority:
             return list(candidates)
         return [pod for pod in candidates if self._of(self.session.job_of(pod)) < self._of(preemptor)]
 
+    def evicts_from(self, preemptor: Job, job: Job, reclaim: bool) -> bool:
+        return reclaim or self._of(job) < self._of(preemptor)
+
     def job_starving(self, job: Job) -> bool:
         return job.count(*READY, Status.PIPELINED) < len(job.tasks)
 

@@ -10,10 +10,11 @@ The rule, for a constraint c of a pod p, over domains (nodes with one value of c
     soft score      sum over c of matched(d(n)) * ln(domains + 2) + skew - 1, rounded; then 100 * (max + min - score) / max,
                     cut; all 100 where the largest is 0; 0 for nodes without one of the keys. Domains: of the nodes in
                     question that have all keys; for host names their number, and each host counts for itself
+    unlabelled      nodes without a key are in question as well: c says nothing of them, and they are one domain more
 Not met         a missing label: evicting doesn't help; skew: it may. The first constraint that isn't met answers.
 Cost            O(constraints x nodes).
 Source          Kubernetes scheduler: PodTopologySpread.
-Not here        the counts: ../residents.py; constraints that a cluster gives pods which have none.
+Not here        the counts: ../residents.py; constraints that pods get which have none: kumi.bridge.into.companions.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def scores(nodes: Nodes, pod: Pod, rows: Ints) -> Scores | None:
     terms = _of(pod, hard=False)
     if not terms or not rows.size:
         return None
-    keyed = _keyed(nodes, terms)
+    keyed = _keyed(nodes, [term for term in terms if not term.unlabelled])
     known = keyed[rows]
     raw = np.zeros(rows.size, dtype=np.float64)
     for term in terms:
@@ -72,7 +73,8 @@ def scores(nodes: Nodes, pod: Pod, rows: Ints) -> Scores | None:
             sums = np.bincount(counted, weights=pods, minlength=len(code_by_value) + 1)
             sums[0] = 0
             domains, matched = int((np.bincount(codes[rows[known]]) > 0).sum()), sums[codes[rows]]
-        raw += matched * math.log(domains + 2) + (term.skew - 1)
+        said = matched * math.log(domains + 2) + (term.skew - 1)
+        raw += np.where(codes[rows] > 0, said, 0) if term.unlabelled else said
     whole = np.floor(raw + 0.5).astype(np.int64)
     answer = np.zeros(rows.size, dtype=np.float64)
     if not known.any():
@@ -124,7 +126,9 @@ def _domains(nodes: Nodes, pod: Pod, term: SpreadTerm, terms: list[SpreadTerm]) 
 
 
 def _keyed(nodes: Nodes, terms: list[SpreadTerm]) -> Mask:
-    mask: Mask = np.logical_and.reduce([labelled(nodes, t.topology) for t in terms])
+    mask = np.ones(nodes.used.shape[1], dtype=np.bool_)
+    for term in terms:
+        mask &= labelled(nodes, term.topology)
     return mask
 
 

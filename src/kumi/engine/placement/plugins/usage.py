@@ -6,22 +6,23 @@ The rule, for a node whose usage was measured in the last five minutes:
               where one of the two isn't known
 Otherwise     it is taken, and scores 0: nobody knows.
 Not taken     evicting doesn't help: usage is not what pods ask for.
-Cost          O(nodes).
+Wakes         when what is known of a node that isn't taken is too old to count.
+Cost          O(nodes), a session once in plain Python, else as arrays.
 Source        Volcano: usage plug-in (averages of ten minutes).
-Not here      where the numbers come from: model.NodeUsage.
+Not here      where the numbers come from: ../../measuring.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from kumi.engine.model import NodeUsage, Pod
+from kumi.engine.model import Pod
 from kumi.engine.placement.hooks import Fit, Fits
-from kumi.engine.placement.nodes import Ints, Scores
+from kumi.engine.placement.nodes import Ints, Mask, Scores
 
 if TYPE_CHECKING:
     from kumi.engine.placement.conf import Option
@@ -58,6 +59,14 @@ class Usage:
         return _Usage(self, session)
 
 
+class _Known(NamedTuple):
+    """What is known of each row that counts; NaN where it isn't."""
+
+    cpu: Scores
+    memory: Scores
+    measured_ms: Ints
+
+
 @dataclass(frozen=True, slots=True)
 class _Usage:
     rule: Usage
@@ -65,32 +74,42 @@ class _Usage:
 
     def predicate(self, task: Pod) -> Fits:
         """See hooks.Predicate."""
-        fits = np.zeros(self.session.nodes.used.shape[1], dtype=np.int8)
-        for row, usage in self._fresh():
-            busy = (usage.cpu or 0.0) > self.rule.cpu_most or (usage.memory or 0.0) > self.rule.memory_most
-            fits[row] = Fit.UNRESOLVABLE if busy else Fit.OK
-        return fits
+        return np.where(self._busy(), Fit.UNRESOLVABLE, Fit.OK).astype(np.int8)
 
     def node_order(self, task: Pod, rows: Ints, placed: Ints) -> Scores:
         """See hooks.NodeOrder."""
-        scores = np.zeros(self.session.nodes.used.shape[1], dtype=np.float64)
-        rule, weights = self.rule, self.rule.cpu_weight + self.rule.memory_weight
-        for row, usage in self._fresh():
-            if usage.cpu is not None and usage.memory is not None and weights:
-                cpu = (100 - usage.cpu) / 100 * rule.cpu_weight
-                memory = (100 - usage.memory) / 100 * rule.memory_weight
-                scores[row] = (cpu + memory) / weights * (100 * rule.weight)
-        answer: Scores = scores[rows]
-        return answer
+        rule, weights, known = self.rule, self.rule.cpu_weight + self.rule.memory_weight, self._known()
+        if not weights:
+            return np.zeros(rows.size)
+        cpu = (100 - known.cpu[rows]) / 100 * rule.cpu_weight
+        memory = (100 - known.memory[rows]) / 100 * rule.memory_weight
+        scores = (cpu + memory) / weights * (100 * rule.weight)
+        return np.where(np.isnan(scores), 0.0, scores)
 
-    def _fresh(self) -> list[tuple[int, NodeUsage]]:
-        """The rows whose usage is known, and it."""
+    def wake_ms(self) -> int | None:
+        """See hooks.Timed."""
+        until = self._known().measured_ms[self._busy()] + FRESH_MS + 1
+        return int(until.min()) if until.size else None
+
+    def _busy(self) -> Mask:
+        known = self._known()
+        busy: Mask = (known.cpu > self.rule.cpu_most) | (known.memory > self.rule.memory_most)
+        return busy
+
+    def _known(self) -> _Known:
+        return self.session.once("usage of nodes", self._read)
+
+    def _read(self) -> _Known:
         nodes, now = self.session.nodes, self.session.around.now_ms
-        return [
-            (nodes.row_by_name[name], usage)
-            for name, usage in sorted(nodes.usage.items())
-            if name in nodes.row_by_name and now - usage.measured_ms <= FRESH_MS
-        ]
+        size = nodes.used.shape[1]
+        known = _Known(np.full(size, np.nan), np.full(size, np.nan), np.zeros(size, dtype=np.int64))
+        for name, usage in nodes.usage.items():
+            row = nodes.row_by_name.get(name)
+            if row is not None and now - usage.measured_ms <= FRESH_MS:
+                known.measured_ms[row] = usage.measured_ms
+                for values, value in ((known.cpu, usage.cpu), (known.memory, usage.memory)):
+                    values[row] = np.nan if value is None else value
+        return known
 
 
 def _threshold(written: Mapping[str, object], name: str) -> float:

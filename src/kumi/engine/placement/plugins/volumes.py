@@ -10,14 +10,17 @@ Why            a pod that is placed and then waits for its volume holds room tha
 Cost           O(claims of the shape); the nodes that reach a volume are found once a distinct affinity.
 Source         Kubernetes scheduler: VolumeBinding, VolumeRestrictions. That a volume of one node draws pods to that node is
                Kumi's own: elsewhere they would be placed, and wait there for ever.
-Not here       the facts: ../volume_claims.py; the last word, where pods run: the kubelet's.
+Not here       the facts: ../volume_claims.py; zones as labels: volume_zone.py; how many: volume_limits.py; the last word, where
+               pods run: the kubelet's.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from kumi.engine.model import Exclusive, PodShape, Terms
+from kumi.engine.model import Exclusive, PodShape, Terms, VolumeClaim
 from kumi.engine.placement.nodes import Mask, Nodes
 from kumi.engine.reasons import Code, Reason
 from kumi.engine.selectors import affinity_holds
@@ -52,16 +55,24 @@ def refusal(nodes: Nodes, shape: PodShape) -> Reason | None:
 
 
 def reached(nodes: Nodes, shape: PodShape) -> Mask:
-    """True on the rows from which every volume can be reached; a claim that isn't there has none."""
+    """True on the rows from which every volume can be reached."""
+    return where_all(nodes, shape, lambda claim: claim.nodes)
+
+
+def where_all(nodes: Nodes, shape: PodShape, terms_of: Callable[[VolumeClaim], Terms | None]) -> Mask:
+    """True on the rows on whose labels, for every claim, one of its terms holds (None: it has no say); a claim that isn't there
+    has none."""
     passes = np.ones(nodes.used.shape[1], dtype=np.bool_)
     for key in shape.volume_claims:
         claim = nodes.volume_claims.by_key.get(key)
-        if claim is not None and claim.nodes is not None:
-            passes &= _reaching(nodes, claim.nodes)
+        terms = terms_of(claim) if claim is not None else None
+        if terms is not None:
+            passes &= _reaching(nodes, terms)
     return passes
 
 
 def _reaching(nodes: Nodes, terms: Terms) -> Mask:
+    """True on the rows on whose labels one of the terms holds."""
     made: Mask = nodes.cached(("volume", terms), lambda: _by_labels(nodes, terms))
     return made
 
