@@ -260,6 +260,16 @@ def test_a_pod_is_told_how_many_nodes_said_which_no() -> None:
     )
 
 
+@pytest.mark.parametrize("nodes", [1, 2])
+@pytest.mark.parametrize(
+    "plugin", ["cordoned", "usage", "nodegroup", "tdm", "numa-aware", "resource-strategy-fit", "mine"]
+)
+def test_nodes_that_a_plugin_refuses_are_told_in_words(plugin: str, nodes: int) -> None:
+    said = messages.unplaced_pod((Reason(Code.NODE_NOT_MATCHED, nodes=nodes, detail=plugin),))
+    assert said.startswith(f"No node takes the pod: {nodes} node{'s' if nodes > 1 else ''} ")
+    assert (f"said no ({plugin})" in said) == (plugin == "mine")
+
+
 def test_what_is_no_record_is_an_error() -> None:
     with pytest.raises(KumiError, match="decision record"):
         messages.record_from_json({"code": "NO_SUCH_CODE"})

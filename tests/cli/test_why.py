@@ -16,7 +16,7 @@ from kumi.cli.why import command
 class Told:
     """A client that knows one answer."""
 
-    async def find(self, name: str) -> str:
+    async def find_waiting(self, name: str) -> str:
         return name
 
     async def why(self, job: str) -> tuple[str, str]:

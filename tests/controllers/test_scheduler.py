@@ -21,7 +21,21 @@ from kumi.runtime.decider import Step
 from kumi.runtime.reconcile import Create, Patch
 from kumi.testing.view import decoded
 
-from .made import GPU, NOW_MS, admitted, at, cluster_queue, flavor, local_queue, meta, namespace, node, pod, workload
+from .made import (
+    GPU,
+    NOW_MS,
+    admitted,
+    at,
+    cluster_queue,
+    flavor,
+    local_queue,
+    meta,
+    namespace,
+    node,
+    pod,
+    pod_template,
+    workload,
+)
 
 SET_UP = (flavor(), cluster_queue(), local_queue(), namespace(), node())
 
@@ -456,6 +470,18 @@ def test_what_it_last_decided_can_be_read_written_or_not() -> None:
     assert [type(decision).__name__ for decision in table.scheduler.decided] == ["Admit"]
     table.scheduler.decide(NOW_MS)
     assert table.scheduler.decided == ()
+
+
+def test_a_pod_that_is_evicted_is_told_for_whom() -> None:
+    low = pod("low", spec={"nodeName": "n1", "priority": 1, **of_gpus(6)}, status={"phase": "Running"})
+    table = Table(low, pod("high", spec={"priority": 9, **of_gpus(6)}))
+    steps = table.scheduler.decide(NOW_MS).steps
+    (note,) = next(step for step in steps if step.token == "evictpod uid-low").notes
+    assert note.message == "It makes room for pod team/high, which goes first."
+
+
+def of_gpus(gpus: int) -> JsonObject:
+    return dict(pod_template(gpus)["spec"])
 
 
 def labelled_service(**selector: str) -> JsonObject:

@@ -323,6 +323,19 @@ def test_an_eviction_holds_until_it_is_seen_though_an_old_sight_comes() -> None:
     assert cluster.decide() == []
 
 
+def test_with_revisions_an_eviction_that_went_unseen_is_over_too() -> None:
+    cluster = Cluster.drawn("n1 | A")
+    job = cluster.workloads["ns/a"]
+    cluster.put(replace(job, active=False))
+    (evict,) = cluster.decide()
+    cluster.state.settle(evict, True, revision=7)
+    cluster.put(replace(job, priority=1, revision=6))
+    assert cluster.state.is_stopping("ns/a")
+    cluster.put(replace(job, priority=2, revision=8))
+    assert not cluster.state.is_stopping("ns/a")
+    invariants.check(cluster.state)
+
+
 def test_a_refused_bind_frees_the_node_and_is_decided_again() -> None:
     cluster = Cluster.drawn("n1 | . .")
     cluster.put(pod("ns/p", gpu=2))

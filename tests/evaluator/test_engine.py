@@ -19,6 +19,7 @@ from kumi.engine.model import (
     Taint,
 )
 from kumi.engine.model import Node as NodeNoun
+from kumi.engine.policy import parse
 from kumi.engine.settings import Settings
 from kumi.evaluator.budget import Budget
 from kumi.evaluator.engine import IDLE_WAKES, Run
@@ -255,6 +256,20 @@ def test_a_policy_may_take_jobs_that_come_as_pods_for_gangs():
 def test_the_reason_of_a_gang_that_never_starts_is_what_its_pod_group_was_told():
     story = play(load([node("n", gpu=2)], [job("gang", pods=3, gpu=1, via=Via.GANG)]))
     assert "3 pods that start together" in story.waiting["team/gang"]
+
+
+@pytest.mark.parametrize("line", ["easy", "conservative"])
+def test_what_is_kept_for_a_gang_goes_with_it_also_where_it_was_the_last(line):
+    events = [job("first", gpu=1, via=Via.GANG, runs_ms=5000, said_ms=5000), Cancel(at(5000), "team/second")]
+    events += [
+        job("second", at_ms=1000, gpu=1, via=Via.GANG, said_ms=9000),
+        job("alone", at_ms=5000, gpu=1, said_ms=1000),
+    ]
+    run = Run(load([node("n", gpu=1)], events), Policy("p", parse({"line": line})), 1, (story := Story(),))
+    while run.advance(1):
+        pass
+    assert story.of("team/alone") == ["5000 arrived 0", "5000 started 0", "6000 finished 1000"]
+    assert run.state.wake_at_ms() is None
 
 
 # workloads

@@ -1,13 +1,14 @@
 import numpy as np
 import pytest
 
-from kumi.api.errors import InvariantError
+from kumi.api.errors import InvariantError, KumiError
 from kumi.engine.decisions import Bind
 from kumi.engine.model import Node, Pod, Profile, Put, Remove
+from kumi.engine.policy import parse
 from kumi.engine.settings import Discipline, Settings
 from kumi.engine.state import State
-from kumi.evaluator.laws import Laws, idle_fit
-from kumi.evaluator.model import Via, What
+from kumi.evaluator.laws import STOPS_AT_MOST, Laws, idle_fit
+from kumi.evaluator.model import Policy, Via, What
 from kumi.evaluator.student import interval
 from kumi.testing.builders import node, pod
 from tests.evaluator.stories import job, load, play
@@ -42,6 +43,28 @@ def test_a_job_that_lives_as_it_should_breaks_none(laws):
     laws.happened(120, What.FINISHED, A, 100)
     laws.left(120, A, [(0, "n")])
     laws.closed(120, [])
+
+
+def stopped_at(laws, now_ms, times):
+    for _ in range(times):
+        laws.happened(now_ms, What.STARTED, A, 0)
+        laws.happened(now_ms, What.PREEMPTED, A, 0)
+
+
+def test_a_job_that_is_stopped_again_and_again_at_one_instant_never_comes_to_rest(laws):
+    started(laws)
+    laws.happened(0, What.PREEMPTED, A, 0)
+    stopped_at(laws, 0, STOPS_AT_MOST - 1)
+    stopped_at(laws, 1, STOPS_AT_MOST)
+    with broken(f"at 1 ms job team/a is stopped {STOPS_AT_MOST + 1} times"):
+        stopped_at(laws, 1, 1)
+
+
+def test_tiers_that_let_two_gangs_take_each_others_place_for_ever_are_told_as_a_mistake_of_the_policy():
+    tiers = [{"plugins": [{"name": name} for name in tier]} for tier in (("priority", "gang"), ("conformance",))]
+    policy = Policy("own", parse({"actions": "allocate, preempt", "tiers": tiers}), as_gangs=True)
+    with pytest.raises(KumiError, match=r"the policy places team/a and takes its place away again without end"):
+        play(load([node("n", gpu=1)], [job("a", gpu=1), job("b", gpu=1, at_ms=500)]), policy)
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kumi.api.errors import KumiError
+from kumi.engine.model import Namespace
+from kumi.engine.policy import parse
 from kumi.evaluator import saving
 from kumi.evaluator.engine import Run
 from kumi.evaluator.model import Cancel, Load, Policy, Via
-from kumi.testing.builders import node, pod
+from kumi.evaluator.policies import BUILTIN
+from kumi.testing.builders import door, flavor, node, pod, queue
 from tests.evaluator.loads import loads, policies
 from tests.evaluator.stories import START_MS, Story, job, load
 
@@ -197,3 +200,22 @@ def test_gangs_and_workloads_are_saved_as_well(tmp_path):
     run.save(tmp_path / "run")
     story = to_the_end(Run.resume(tmp_path / "run", given_load, Policy("p"), 1))
     assert story.of("team/h")[-1] == "2000 finished 1000"
+
+
+@pytest.mark.parametrize("profile", ["kumi", "kueue", "volcano"])
+@pytest.mark.parametrize("name", list(BUILTIN))
+def test_runs_of_every_profile_and_built_in_policy_are_saved(tmp_path, name, profile):
+    policy = Policy(name, parse({"profile": profile, **BUILTIN[name]}))
+    setting = [
+        Namespace("team"),
+        flavor(),
+        queue("cq", {"default": {"gpu": 2}}),
+        door("team/lq", "cq"),
+        node("n", gpu=2),
+    ]
+    events = [job(str(via.value), at_ms=n, pods=2, gpu=1, via=via, queue="lq") for n, via in enumerate(Via)]
+    run = Run(load(setting, events), policy, 1, (Story(),))
+    run.advance(2)
+    run.save(tmp_path / "run")
+    again = Run.resume(tmp_path / "run", load(setting, events), policy, 1)
+    assert told(to_the_end(again)) == told(to_the_end(run))

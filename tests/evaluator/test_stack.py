@@ -28,6 +28,7 @@ from kumi.engine.model import (
     Quota,
     Remove,
     ResourceGroup,
+    Strategy,
     Taint,
 )
 from kumi.engine.settings import Discipline, QueueOrder, Settings
@@ -144,6 +145,34 @@ def test_a_workload_and_a_pod_that_lose_their_node_together_come_back_in_the_sam
     assert [d[1] for d in heard.decisions if d[0] == 4500] == ["Evict", "Admit", "Bind", "Bind"]
 
 
+def test_queues_that_gangs_bring_are_as_old_as_these_and_the_usual_one_as_the_cluster() -> None:
+    queues = {"first": "z", "second": "a", "usual": ""}
+    gangs = [Arrive(job(name, n, via=Via.GANG, queue=queue)) for n, (name, queue) in enumerate(queues.items())]
+    heard = both(replace(load([*gangs, Change(START_MS + 4000, (Put(whole("n0")),))]), setting=()))
+    assert [d[2] for d in heard.decisions if d[1] == "Bind"] == ["team/usual", "team/first", "team/second"]
+
+
+def test_pods_that_lose_their_node_together_come_back_by_name() -> None:
+    events: list[Event] = [Arrive(job("z")), Arrive(job("m", 1)), Arrive(job("a", 2))]
+    heard = both(load([*events, Change(START_MS + 5000, (Remove(Node, "n0"),))]))
+    assert [d[2] for d in heard.decisions if d[0] == 5000] == ["team/a", "team/m", "team/z"]
+
+
+@pytest.mark.parametrize("via", list(Via))
+def test_a_node_that_fails_and_is_back_at_the_same_instant_has_lost_its_pods(via: Via) -> None:
+    here = job("here", via=via, queue="lq" if via is Via.WORKLOAD else "", runs=8)
+    failed = Put(node("n0", gpu=4, cpu=8, memory="64Gi", ready=False))
+    events: list[Event] = [Arrive(here), *(Change(START_MS + 3000, (one,)) for one in (failed, Put(whole("n0"))))]
+    heard = both(load(events, *quota(1)))
+    assert (3000, "lost", "team/here", 0) in heard.happenings
+    assert (11_000, "finished", "team/here", 8000) in heard.happenings
+
+
+def test_where_others_place_the_pods_there_must_be_somebody() -> None:
+    with pytest.raises(KumiError, match="says `placement: none`: at stack speed pods run on nodes"):
+        StackRun(load([Arrive(job("j"))]), Policy("quota", Profile(places=False)), 0)
+
+
 def test_a_line_knows_how_long_the_pods_of_workloads_say_that_they_run() -> None:
     easy = Policy("easy", Profile(settings=Settings(line=Discipline.EASY, order=QueueOrder.SHORTEST)))
     queued = job("queued", 0, via=Via.WORKLOAD, queue="lq", runs=5, said_ms=1000)
@@ -249,6 +278,12 @@ def test_roles_that_no_kind_has_are_played_as_at_engine_speed() -> None:
     assert [h[2] for h in heard.happenings if h[1] == "lost"] == ["team/low"]
     assert {h[2] for h in heard.happenings if h[1] == "finished"} == {"team/high", "team/last", "team/low"}
     assert heard.waiting == []
+
+
+def test_workloads_of_one_second_stand_in_line_as_their_jobs_came_whoever_makes_them() -> None:
+    events = [Arrive(job("one", via=Via.WORKLOAD, queue="lq")), Arrive(odd("many", 0, (9, 9)))]
+    heard = both(load(list(events), *quota(8, strategy=Strategy.STRICT)))
+    assert (0, "started", "team/one", 0) in heard.happenings
 
 
 PODS = "{spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 1, memory: 1Gi}}}]}}"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kumi.api.core import Pod
 from kumi.jobs.indexes import text_of
 from kumi.jobs.job import JobReplicas
 from kumi.jobs.job_plan import Plan
@@ -103,6 +104,25 @@ def test_without_a_rule_a_disrupted_pod_counts_as_nothing() -> None:
     w.settle()
     assert not w.is_true("Failed")
     assert len(w.live()) == 1
+
+
+@pytest.mark.parametrize("grace", [False, True])
+@pytest.mark.parametrize("replacement", ["TerminatingOrFailed", "Failed"])
+def test_a_pod_that_is_evicted_counts_as_nothing_whenever_its_processes_end(replacement: str, grace: bool) -> None:
+    w = started(backoffLimit=0, podReplacementPolicy=replacement)
+    w.grace = grace
+    meta = w.live()[0]["metadata"]
+    name, uid = meta["name"], meta["uid"]
+    w.run(name)
+    w.patch(Pod, name, {"status": {"conditions": [{"type": "DisruptionTarget", "status": "True"}]}})
+    w.delete(Pod, name)
+    w.settle()
+    if any(pod["metadata"]["uid"] == uid for pod in w.objects.values()):
+        w.end(name, 143)
+        w.settle()
+    (again,) = w.live()
+    assert again["metadata"]["uid"] != uid
+    assert not w.is_true("Failed")
 
 
 def indexed(completions: int = 3, limit: int = 1, **spec: Any) -> World:

@@ -18,8 +18,14 @@ def pod(**status: object) -> Pod:
     return msgspec.convert({"metadata": {"name": "p"}, "status": status}, Pod)
 
 
-def test_only_a_failed_pod_with_the_mark_was_disrupted() -> None:
+def test_only_a_failed_pod_with_the_mark_and_one_that_is_being_deleted_with_it_was_disrupted() -> None:
     assert is_disrupted(pod(phase="Failed", conditions=[DISRUPTED]))
+    for phase, disrupted in (("Pending", True), ("Running", True), ("Failed", True), ("Succeeded", False)):
+        evicted = pod(phase=phase, conditions=[DISRUPTED])
+        evicted.metadata.deletion_timestamp = "2027-01-15T08:00:00Z"
+        assert is_disrupted(evicted) is disrupted
+        evicted.status.conditions = []
+        assert not is_disrupted(evicted)
     assert not is_disrupted(pod(phase="Running", conditions=[DISRUPTED]))
     assert not is_disrupted(pod(phase="Succeeded", conditions=[DISRUPTED]))
     assert not is_disrupted(pod(phase="Failed", conditions=[{**DISRUPTED, "status": "False"}]))

@@ -74,6 +74,15 @@ async def test_a_parent_is_there_and_holds_no_pods_itself(world: World) -> None:
     await queue(world, "c", parent="a")
 
 
+@pytest.mark.parametrize("below", ["b", "c"])
+async def test_a_parent_is_not_below_its_child(world: World, below: str) -> None:
+    for name, parent in (("a", ""), ("b", "a"), ("c", "b"), ("d", "")):
+        await queue(world, name, parent=parent)
+    with pytest.raises(ApiError, match=r"spec\.parent.*below a itself"):
+        await world.patch("Queue", "a", {"spec": {"parent": below}})
+    await world.patch("Queue", "a", {"spec": {"parent": "d"}})
+
+
 @pytest.mark.parametrize(
     ("spec", "path"),
     [
@@ -112,6 +121,14 @@ async def test_a_pod_group_is_in_the_queue_of_its_namespace_where_it_names_none(
     assert (await group(world))["spec"]["queue"] == "q"
     await world.delete("PodGroup", "g")
     assert (await group(world, queue="other"))["spec"]["queue"] == "other"
+
+
+async def test_a_queue_with_queues_below_it_takes_no_pod_groups(world: World) -> None:
+    await queue(world, "p")
+    await queue(world, "c", parent="p")
+    with pytest.raises(ApiError, match=r"spec\.queue.*below it"):
+        await group(world, queue="p")
+    await group(world, queue="c")
 
 
 @pytest.mark.parametrize("state", ["Closed", "Closing", "Unknown"])

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kumi.api.core import Pod
 from kumi.api.scheme import SCHEME, load
 from kumi.api.wire import JsonObject
 from kumi.sdk.explain import as_of_now, explain
@@ -22,7 +23,13 @@ def client() -> FakeClient:
 
 
 async def put(client: FakeClient, kind: str, name: str, **fields: Any) -> JsonObject:
-    versions = {"Job": "batch/v1", "Workload": "kueue.x-k8s.io/v1beta2", "Pod": "v1", "Event": "v1"}
+    versions = {
+        "Job": "batch/v1",
+        "Workload": "kueue.x-k8s.io/v1beta2",
+        "PodGroup": "scheduling.volcano.sh/v1beta1",
+        "Pod": "v1",
+        "Event": "v1",
+    }
     metadata = {"name": name, "namespace": "default", **fields.pop("metadata", {})}
     status = fields.pop("status", None)
     made = await client.create({"apiVersion": versions[kind], "kind": kind, "metadata": metadata, **fields})
@@ -97,3 +104,71 @@ async def test_a_job_whose_pods_crash_again_and_again_says_so(client: FakeClient
     first, second = await explain(client, name_of(job))
     assert first == "it was admitted and started, and 1 of its 2 pods crash again and again: p1 (exit code 2)"
     assert second == "its log says why: kubectl logs -n default p1 --previous"
+
+
+FULL = {"type": "PodScheduled", "status": "False", "message": "No node takes the pod."}
+SHORT = {"type": "Unschedulable", "status": "True", "message": "1 of the 2 pods that start together fit."}
+
+
+async def job_with_pods(client: FakeClient, *said: JsonObject | None) -> JsonObject:
+    """A job and a pod for each: why it has no node, or {}: it says nothing; None: it has one. All are of gang g."""
+    job = await put(client, "Job", "a")
+    meta = {
+        "ownerReferences": [{"uid": job["metadata"]["uid"], "kind": "Job", "name": "a"}],
+        "annotations": {"scheduling.k8s.io/group-name": "g"},
+    }
+    for number, condition in enumerate(said):
+        spec = {"nodeName": "n"} if condition is None else {}
+        await put(client, "Pod", f"p{number}", metadata=meta, spec=spec, status={"conditions": [condition or {}]})
+    return job
+
+
+async def test_a_job_that_no_queue_holds_says_why_its_pods_have_no_node(client: FakeClient) -> None:
+    job = name_of(await job_with_pods(client, None, {}, FULL))
+    assert await explain(client, job) == (
+        "2 of its 3 pods have no node: no node takes the pod",
+        "that is said of pod default/p2",
+    )
+
+
+async def test_a_job_whose_pods_all_have_nodes_waits_for_nothing(client: FakeClient) -> None:
+    job = name_of(await job_with_pods(client, None, None))
+    assert await explain(client, job) == (
+        "it waits for nothing: each of its 2 pods has a node",
+        "nothing holds it back",
+    )
+
+
+async def test_what_keeps_the_gang_is_said_of_its_job_its_pods_and_itself(client: FakeClient) -> None:
+    job = name_of(await job_with_pods(client, FULL, {}))
+    group = name_of(await put(client, "PodGroup", "g", status={"conditions": [SHORT]}))
+    pod = name_of(await client.get(SCHEME.of(Pod), "default", "p1"))
+    for one, many in ((job, "2 of its 2 pods have"), (group, "2 of its 2 pods have"), (pod, "its pod has")):
+        assert await explain(client, one) == (
+            f"{many} no node: 1 of the 2 pods that start together fit",
+            "that is said of gang default/g (kumi gangs)",
+        )
+
+
+async def test_a_pod_of_another_scheduler_is_told_so(client: FakeClient) -> None:
+    pod = name_of(await put(client, "Pod", "p", spec={"schedulerName": "mine"}))
+    assert (await explain(client, pod))[0] == "its pod has no node: it names the scheduler mine, which is not Kumi"
+    young = name_of(await put(client, "Pod", "q", spec={"schedulerName": "default-scheduler"}))
+    assert (await explain(client, young))[1] == "its pods start as soon as nodes have room"
+
+
+async def test_a_gang_whose_pods_are_not_there_says_so_and_one_that_has_ended_too(client: FakeClient) -> None:
+    group = name_of(await put(client, "PodGroup", "g", status={"conditions": [SHORT]}))
+    assert (await explain(client, group))[0] == "it waits: 1 of the 2 pods that start together fit"
+    over = name_of(await put(client, "PodGroup", "over", status={"phase": "Completed"}))
+    assert (await explain(client, over))[0] == "it has finished: Completed"
+
+
+async def test_a_job_that_was_admitted_and_whose_pods_find_no_node_says_so(client: FakeClient) -> None:
+    job = await job_with_pods(client, None, FULL)
+    owner = {"ownerReferences": [{"uid": job["metadata"]["uid"], "kind": "Job", "name": "a"}]}
+    admitted = {**ADMITTED, "conditions": [{"type": "Admitted", "status": "True"}]}
+    await put(client, "Workload", "w", metadata=owner, status=admitted)
+    assert (await explain(client, name_of(job)))[0] == (
+        "it was admitted, and 1 of its 2 pods has no node: no node takes the pod"
+    )

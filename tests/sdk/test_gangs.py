@@ -55,6 +55,16 @@ def test_why_is_said_only_while_it_is_true() -> None:
         assert found.why == why
 
 
+def test_one_that_runs_says_why_the_first_of_its_pods_that_says_so_has_no_node() -> None:
+    runs = {"phase": "Running", "conditions": [{"type": "Unschedulable", "status": "False", "message": "old"}]}
+    pods = [pod("b", "g"), pod("a", "g"), pod("c", "g"), pod("d", "g", "n")]
+    for number, one in enumerate(pods):
+        said = {"type": "PodScheduled", "status": "False", "message": f"full {number}"}
+        one["status"]["conditions"] = [said] if one["metadata"]["name"] != "a" else []
+    assert gangs([group("g", status=runs)], pods)[0].why == "full 0"
+    assert gangs([group("g", status=runs)], pods[3:])[0].why == ""
+
+
 async def test_a_queue_tells_what_it_holds_and_who_runs_and_waits_in_it() -> None:
     client = FakeClient(load())
     made = {

@@ -7,12 +7,18 @@ import pytest
 from kumi.api.errors import KumiError
 from kumi.api.scheme import load
 from kumi.api.wire import JsonObject
-from kumi.sdk.jobs import ended, find_job, find_workload, name_of
+from kumi.sdk.jobs import ended, find_job, find_workload, name_of, waiting_kinds
 from kumi.testing.fake_client import FakeClient
 
 
 async def make(client: FakeClient, kind: str, name: str, **metadata: object) -> JsonObject:
-    versions = {"Job": "batch/v1", "PyTorchJob": "kubeflow.org/v1", "Workload": "kueue.x-k8s.io/v1beta2"}
+    versions = {
+        "Job": "batch/v1",
+        "PyTorchJob": "kubeflow.org/v1",
+        "Workload": "kueue.x-k8s.io/v1beta2",
+        "PodGroup": "scheduling.volcano.sh/v1beta1",
+        "Pod": "v1",
+    }
     given = {"name": name, "namespace": "default", **metadata}
     return await client.create({"apiVersion": versions[kind], "kind": kind, "metadata": given})
 
@@ -53,6 +59,21 @@ async def test_two_kinds_of_one_name_must_be_told_apart(client: FakeClient) -> N
     with pytest.raises(KumiError, match="job/bert, pytorchjob/bert"):
         await find_job(client, "bert", "default")
     assert (await find_job(client, "job/bert", "default"))["kind"] == "Job"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("a", "Job default/a"), ("pg/a", "PodGroup default/a"), ("g", "PodGroup default/g"), ("pod/g", "Pod default/g")],
+)
+async def test_a_gang_and_a_pod_are_found_where_they_are_asked_for_and_no_job_has_the_name(
+    client: FakeClient, text: str, found: str
+) -> None:
+    for kind, name in (("Job", "a"), ("PodGroup", "a"), ("PodGroup", "g"), ("Pod", "g")):
+        await make(client, kind, name)
+    assert str(name_of(await find_job(client, text, "default", waiting_kinds()))) == found
+    if "Job" not in found:
+        with pytest.raises(KumiError):
+            await find_job(client, text, "default")
 
 
 async def test_none_and_no_such_kind_say_what_to_do(client: FakeClient) -> None:

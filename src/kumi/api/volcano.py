@@ -41,6 +41,7 @@ class PodGroupSpec(View):
     priority_class_name: str = ""
     min_resources: Annotated[dict[str, Quantity], say("what the gang needs in all")] = {}
     network_topology: RawObject | None = None
+    sub_group_policy: list[RawObject] = []
 
 
 class PodGroupCondition(View):
@@ -91,6 +92,14 @@ class QueueAffinity(View):
     node_group_anti_affinity: NodeGroupTerms | None = None
 
 
+class ExtendCluster(View):
+    """A cluster that jobs of the queue may be dispatched to."""
+
+    name: str = ""
+    weight: Int32 = 0
+    capacity: dict[str, Quantity] = {}
+
+
 class QueueSpec(View):
     """What the queue may have, and when it gives back."""
 
@@ -103,6 +112,7 @@ class QueueSpec(View):
     parent: str = ""
     affinity: QueueAffinity | None = None
     type: str = ""
+    extend_clusters: list[ExtendCluster] = []
 
 
 class QueueStatus(View):

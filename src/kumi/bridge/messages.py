@@ -5,7 +5,8 @@
     condition_reason(reason)       the word of the condition QuotaReserved=False, as Kueue's users know it
     record_to_json / _from_json    the decision record that the Workload's `status.decision` carries
     why(record, workload)          two lines: what it waits for; who is ahead and what would help
-    why_without_workload(job)      the same of a job that no queue has seen yet, or ever will
+    why_without_workload(job)      the same of a job that no queue has seen yet, or ever will, of a gang and of a pod
+    why_unplaced(waits)            the same of whatever has pods that wait for nodes
 
 Record     {layer, code, message, resource, flavor, where, podSet, need, have, pods, nodes, detail, permanent, position,
            ahead, holders, helps, others, flavors, victims, time}. `need`, `have` and holders' amounts are quantities as text;
@@ -16,12 +17,15 @@ Law        record_from_json(record_to_json(r)) == r, its time in whole seconds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kumi.api.errors import KumiError
 from kumi.api.meta import format_time, parse_time
 from kumi.api.quantity import format_amount, parse_amount
 from kumi.api.wire import JsonObject
+from kumi.bridge.into.pod import SCHEDULERS
 from kumi.engine.reasons import Ahead, Code, Considered, Reason, Record, Tried
 
 NAMES_AT_MOST = 3
@@ -80,6 +84,7 @@ SENTENCES: dict[Code, str] = {
     Code.QUEUE_SHARE: "Queue {where} has had its share",
     Code.PROMISED: "{pods} of its pods {are} promised room that other pods are leaving",
     Code.GANG_SHORT: "{fitting} of the {least} pods that start together fit",
+    Code.PODS_GATED: "{pods} of its pods {are} held by scheduling gates",
     Code.GANG_INCOMPLETE: "its pods start together, and {pods} of them {are} not there yet",
 }
 
@@ -128,6 +133,7 @@ CONDITION_REASONS: dict[Code, str] = {
     Code.QUEUE_SHARE: "WaitingForQuota",
     Code.PROMISED: "TopologyPlacementFailed",
     Code.GANG_SHORT: "TopologyPlacementFailed",
+    Code.PODS_GATED: "AdmissionGated",
     Code.GANG_INCOMPLETE: "TopologyPlacementFailed",
 }
 
@@ -170,6 +176,9 @@ MODES: dict[str, str] = {
 
 ENDS = ("Complete", "Succeeded", "Failed")
 """the conditions of a job of any kind that has ended"""
+
+ENDED_PHASES = ("Succeeded", "Failed", "Completed")
+"""of a pod, and of a PodGroup, that has ended"""
 
 NOTHING_HELD = "no quota is held for it"
 
@@ -264,6 +273,7 @@ def _node_sentence(reason: Reason) -> str:
     if reason.code is Code.NODE_NOT_MATCHED:
         return {
             "not ready": "are not ready" if many else "is not ready",
+            "cordoned": "are cordoned" if many else "is cordoned",
             "taint": "have a taint that it does not tolerate" if many else "has a taint that it does not tolerate",
             "selector": "do not match its node selector" if many else "does not match its node selector",
             "affinity": "do not match its node affinity" if many else "does not match its node affinity",
@@ -274,6 +284,11 @@ def _node_sentence(reason: Reason) -> str:
             "volume limit": "take no more volumes of its driver" if many else "takes no more volumes of its driver",
             "volume": "do not reach its volume" if many else "does not reach its volume",
             "volume in use": f"{'are' if many else 'is'} not the one on which its ReadWriteOnce volume is used",
+            "usage": f"{'are' if many else 'is'} busier than the plug-in usage allows",
+            "nodegroup": f"{'are' if many else 'is'} of no node group that its queue uses",
+            "tdm": f"{'are' if many else 'is'} lent out, and not to it now",
+            "numa-aware": f"{'have' if many else 'has'} no cpus as its NUMA policy wants them",
+            "resource-strategy-fit": f"{'keep' if many else 'keeps'} the rest for pods that ask for what is scarce there",
         }.get(reason.detail, f"said no ({reason.detail})")
     need, have = amount(reason.resource, reason.need), amount(reason.resource, reason.have)
     if reason.code is Code.GPUS_SPLIT:
@@ -368,11 +383,14 @@ def _checked(checks: list[JsonObject], queue: str) -> tuple[str, str]:
     return first, f"ClusterQueue {queue} keeps its quota until they have answered"
 
 
-def why_without_workload(job: JsonObject, warning: str = "") -> tuple[str, str]:
-    """Two lines about a job that has no Workload. `warning`: the message of the last warning event about it."""
+def why_without_workload(job: JsonObject, warning: str = "", waits: Unplaced | None = None) -> tuple[str, str]:
+    """Two lines about a job that has no Workload, a gang or a pod. `warning`: the message of the last warning event about it."""
     from kumi.api.kueue import QUEUE_LABEL  # here: what the engine says is put into words without the kinds of the API
 
-    conditions = (job.get("status") or {}).get("conditions") or []
+    status = job.get("status") or {}
+    conditions = status.get("conditions") or []
+    if status.get("phase") in ENDED_PHASES:
+        return f"it has finished: {status['phase']}", NOTHING_HELD
     ended = next((c for c in conditions if c.get("status") == "True" and c.get("type") in ENDS), None)
     if ended is not None:
         return f"it has finished: {ended['type']}", str(ended.get("message") or NOTHING_HELD)
@@ -385,7 +403,62 @@ def why_without_workload(job: JsonObject, warning: str = "") -> tuple[str, str]:
     field = next((name for name, holder in by_kind if holder.get("suspend")), "")
     if field:
         return f"it is suspended by hand: {field} is true", f"it starts when {field} is set to false"
+    if waits is not None and (said := why_unplaced(waits)) is not None:
+        return said
+    if waits is not None and waits.alive() and not waits.waiting():
+        have = "its pod has" if len(waits.alive()) == 1 else f"each of its {len(waits.alive())} pods has"
+        return f"it waits for nothing: {have} a node", "nothing holds it back"
     return f"no queue holds it back: it has no label {QUEUE_LABEL}", "its pods start as soon as nodes have room"
+
+
+@dataclass(frozen=True)
+class Unplaced:
+    """Pods, by name, that may wait for nodes. `gang`: the namespace/name of the PodGroup that they are of, `gang_says`: why it
+    has not its minimum; "" where there is nothing to say."""
+
+    pods: Sequence[JsonObject]
+    gang: str = ""
+    gang_says: str = ""
+
+    def alive(self) -> list[JsonObject]:
+        """Those that have not ended."""
+        return [pod for pod in self.pods if (pod.get("status") or {}).get("phase") not in ENDED_PHASES]
+
+    def waiting(self) -> list[JsonObject]:
+        """Those of them that have no node."""
+        return [pod for pod in self.alive() if not (pod.get("spec") or {}).get("nodeName")]
+
+
+def why_unplaced(waits: Unplaced) -> tuple[str, str] | None:
+    """Two lines about pods that wait for nodes: how many of how many; why, as their gang says, else the first of them that says
+    so; and of whom that is said. None: none of them waits, or nobody says why."""
+    alive, waiting = waits.alive(), waits.waiting()
+    if waits.gang_says:
+        told, about = waits.gang_says, f"gang {waits.gang} (kumi gangs)"
+    else:
+        told, about = next(((said, _pod(pod)) for pod in waiting if (said := _not_placed(pod))), ("", ""))
+    if not told:
+        return None
+    who = f"{len(waiting)} of its {len(alive)} pods {'has' if len(waiting) == 1 else 'have'}"
+    who = "its pod has" if len(alive) == 1 else who
+    return (
+        f"{f'{who} no node' if waiting else 'it waits'}: {_mid_sentence(told.rstrip('.'))}",
+        f"that is said of {about}",
+    )
+
+
+def _pod(pod: JsonObject) -> str:
+    return f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']}"
+
+
+def _not_placed(pod: JsonObject) -> str:
+    """Why it has no node, as its condition says."""
+    conditions: list[JsonObject] = (pod.get("status") or {}).get("conditions") or []
+    said = next((c for c in conditions if c.get("type") == "PodScheduled" and c.get("status") == "False"), {})
+    if said.get("message"):
+        return str(said["message"])
+    scheduler = str((pod.get("spec") or {}).get("schedulerName") or "")
+    return f"it names the scheduler {scheduler}, which is not Kumi" if scheduler not in SCHEDULERS else ""
 
 
 def _tried_to_json(tried: Tried) -> JsonObject:

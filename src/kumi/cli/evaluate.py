@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kumi.evaluator.watch import Slips
 
 INTERRUPTED = 130
-COLLECT_AT = 50_000
+COLLECT_AT = 200_000
 """New objects between two looks for garbage in cycles: a run makes millions that live for a while, next to none in cycles."""
 
 

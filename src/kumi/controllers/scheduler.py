@@ -32,7 +32,7 @@ from kumi.bridge.out.hold import is_another_answer
 from kumi.controllers import line_measures, pending
 from kumi.controllers.unwritten import Unwritten
 from kumi.engine.admission import cycle
-from kumi.engine.decisions import Admit, Decision, Evict, Finish, GangPhase, Hold, Unplaced
+from kumi.engine.decisions import Admit, Decision, Evict, EvictPod, Finish, GangPhase, Hold, Unplaced
 from kumi.engine.model import Profile
 from kumi.engine.placement import session
 from kumi.engine.reasons import Code
@@ -176,8 +176,15 @@ class Scheduler:
                 continue
             token = _token(decision)
             self._pending[token] = (decision, _next_revision(about))
-            steps.append(step(token, decision, about, now_ms))
+            preemptor = self._named(decision.by) if isinstance(decision, EvictPod) else ""
+            steps.append(step(token, decision, about, now_ms, preemptor))
         return steps
+
+    def _named(self, by: str) -> str:
+        """The pod, or the gang, that an eviction makes room for; "" where it is gone, or is nobody in particular."""
+        if by in self._pods:
+            return f"pod {self._pods[by].key}"
+        return f"gang {by}" if by in self._pod_groups else ""
 
     def _may_wait(self, decision: Decision, about: Object, now_ms: int) -> bool:
         """Whether a decision need not be written now."""

@@ -42,7 +42,7 @@ class Catalog:
 
     def __init__(self, journal: Journal, profile: str = "kumi") -> None:
         self._journal = journal
-        self._kept_out = (lambda *_: None) if profile in SEEN_AT_THE_HEAD else self.unfit
+        self._kept_out = _nobody if profile in SEEN_AT_THE_HEAD else self.unfit
         self.flavors: dict[str, Flavor] = {}
         self.topologies: dict[str, Topology] = {}
         self.checks: dict[str, AdmissionCheck] = {}
@@ -132,3 +132,8 @@ class Catalog:
             return False
         known = self.namespaces.get(namespace)
         return all_hold(queue.selector, dict(known.labels) if known else {})
+
+
+def _nobody(workload: Workload, queue: ClusterQueue) -> Reason | None:
+    """Who is kept out of the line of its queue, where that is seen at the head."""
+    return None

@@ -68,6 +68,7 @@ class Code(Enum):
     QUEUE_SHARE = (Layer.QUEUE, "pods of the Queue end, or it may have more")
     PROMISED = (Layer.GANG, "the pods that are leaving have left")
     GANG_SHORT = (Layer.GANG, "pods on the nodes end, or nodes are added")
+    PODS_GATED = (Layer.GANG, "their scheduling gates are removed")
     GANG_INCOMPLETE = (Layer.GANG, "the rest of the gang's pods are created")
 
     @property

@@ -194,7 +194,7 @@ class State:
                 self._refresh(decision.workload)
             case Bind():
                 self.journal.put(self.binding, decision.pod, Assumed(decision))
-                self.journal.drop(self.refusals, decision.pod)
+                self.journal.drop_all(decision.pod, self.refusals, self.newcomers)
                 comings.reseat(self, self.pods.by_uid[decision.pod])
             case EvictPod():
                 self.answers.evict(decision)

@@ -212,7 +212,8 @@ class Run:
         """Its PodGroup, and what that names where it isn't there."""
         tasks, queue, named = self.state.tasks, lives.queue_of(life.job), lives.priority_class(life.job)
         if queue not in tasks.queues:
-            self._change(Put(Queue(queue, created_ms=seconds(self.load.start_ms))))
+            is_first = queue == lives.DEFAULT_QUEUE  # a cluster has it from the start
+            self._change(Put(Queue(queue, created_ms=seconds(self.load.start_ms if is_first else self.now_ms))))
         if named is not None and tasks.classes.get(named.name) != named:
             self._change(Put(named))
         self.state.apply(Put(lives.group(life, self.now_ms)))
@@ -273,13 +274,12 @@ class Run:
             self._queued = True
 
     def _lose(self, name: str, node: Node | None) -> None:
-        """Pods that can't stay on that node, which is so now (None: gone)."""
+        """Pods that can't stay on that node, which is so now (None: gone); by name, as controllers go through them."""
         lost: dict[str, list[str]] = {}
-        for uid in self.state.pods.on_node.get(name, ()):
+        known = self.state.pods.by_uid
+        for uid in sorted(self.state.pods.on_node.get(name, ()), key=lambda uid: (known[uid].key, uid)):
             life = self._of_pod.get(uid)
-            if life is not None and not (
-                node is not None and node.ready and _endures(self.state.pods.by_uid[uid], node)
-            ):
+            if life is not None and not (node is not None and node.ready and _endures(known[uid], node)):
                 lost.setdefault(life.job.key, []).append(uid)
         for key, uids in lost.items():
             self._take(self._lives[key], uids, What.LOST)

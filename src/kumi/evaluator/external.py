@@ -72,6 +72,8 @@ class External:
 class ExternalRun(StackRun):
     """See the module. `late`: at how many instants the scheduler had not settled in time."""
 
+    others_place = True
+
     def __init__(
         self,
         load: Load,

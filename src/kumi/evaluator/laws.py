@@ -3,6 +3,7 @@
 The rule   time        never goes back; at one instant ends come before starts, but for jobs that take no time
            life        a job arrives before anything else happens to it, starts when it doesn't run, and stops, is lost or ends
                        in the manner of one that runs or waits; one that finished has run for exactly its time
+    rest     at one instant a job is stopped STOPS_AT_MOST times at most
            gangs       one that runs holds at least its minimum
            capacity    nobody is placed where more would be used than there is, of any resource he asks for, pods included
            Little      the number of jobs in the system, summed over time, is the sum of their times in it: exactly, in integers
@@ -10,7 +11,8 @@ The rule   time        never goes back; at one instant ends come before starts, 
 Capacity   a node may shrink under those who are on it: this is nobody's placement.
 Work       is looked at in proportion to what a look costs: after every instant of a small cluster, after every hundredth or so
            of a large one. Pods that look at others, or at volumes, and clusters in which room is kept for somebody are left out.
-Errors     InvariantError: what, when, which job. It is a bug of Kumi's own.
+Errors     InvariantError: what, when, which job. It is a bug of Kumi's own. But who writes the actions and tiers of a scheduler
+           file may have it that gangs take each other's place for ever: no rest is a KumiError then.
 Cost       O(resources) an event.
 Source     J. D. C. Little, "A proof for the queuing formula L = lambda W".
 Not here   what must hold in the engine's state: kumi.engine.invariants, which tests run.
@@ -21,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kumi.api.errors import InvariantError
+from kumi.api.errors import InvariantError, KumiError
 from kumi.engine.decisions import Bind, Decision
 from kumi.engine.model import Amounts, Delta, Node, Pod, PodShape, Put
 from kumi.engine.placement.nodes import ONE_POD, PODS
@@ -31,6 +33,8 @@ from kumi.evaluator.model import Job, Places, Via, What
 
 LOOKS_AN_INSTANT = 32
 """rows of nodes and pods in line that are looked at for each instant, on the average"""
+STOPS_AT_MOST = 100
+"""more often a job isn't stopped at one instant, unless it goes on for ever"""
 ANY_NUMBER = 2**60
 """of pods: what a node takes that doesn't say how many"""
 ENDS = (What.FINISHED, What.CANCELLED, What.REFUSED)
@@ -118,6 +122,8 @@ class Laws:
         self._placed_ms = -1
         """when somebody was last placed"""
         self._credit = 0
+        self._stops: dict[str, int] = {}
+        """key of a job -> how often it was stopped at this instant"""
 
     # what is heard
 
@@ -139,6 +145,7 @@ class Laws:
             if known.started_ms is None:
                 raise _broken(now_ms, job, f"does not run, and is {what.value}")
             known.started_ms = None
+            self._stopped(now_ms, job)
         elif what in ENDS:
             if what is What.FINISHED:
                 self._finished(now_ms, job, known)
@@ -226,6 +233,8 @@ class Laws:
     def _pass(self, now_ms: int, job: Job) -> None:
         if now_ms < self._now_ms:
             raise _broken(now_ms, job, f"is heard of after {self._now_ms} ms")
+        if now_ms > self._now_ms and self._stops:
+            self._stops.clear()
         self._now_ms = now_ms
 
     def _least(self, job: Job) -> int:
@@ -242,6 +251,17 @@ class Laws:
         if self._places and known.holds < known.least:
             raise _broken(now_ms, job, f"starts with {known.holds} pods of at least {known.least}")
         known.started_ms, known.kept_ms = now_ms, kept_ms
+
+    def _stopped(self, now_ms: int, job: Job) -> None:
+        stops = self._stops[job.key] = self._stops.get(job.key, 0) + 1
+        if stops <= STOPS_AT_MOST:
+            return
+        if not self._as_gangs:
+            raise _broken(now_ms, job, f"is stopped {stops} times")
+        raise KumiError(
+            f"at {now_ms} ms the policy places {job.key} and takes its place away again without end: "
+            "its actions and tiers let it go for others, and others for it"
+        )
 
     def _finished(self, now_ms: int, job: Job, known: _Known) -> None:
         if known.started_ms is None:

@@ -54,8 +54,9 @@ class Job:
     """A job as a trace or a scenario has it. `key`: `namespace/name`, unique in a load, also after it is gone.
 
     `runs_ms`: how long it runs, from when its pods run until they end; None: until it is deleted. `said_ms`: how long its owner
-    says that it runs, all that a policy may know; None: nobody says. `least`: so many of its pods run, or none (gangs); None:
-    all. `checkpoint_ms`: a run that is cut short resumes from the last whole such span; None: from zero."""
+    says that it runs, all that a policy may know, 1 or more as in the API; None: nobody says. `least`: so many of its pods run,
+    or none (gangs); None: all. `checkpoint_ms`: a run that is cut short resumes from the last whole such span; None: from
+    zero."""
 
     key: str
     arrives_ms: int

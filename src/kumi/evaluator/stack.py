@@ -57,11 +57,19 @@ from kumi.runtime.writes import perform
 class StackRun:
     """See the module. `observers` hear of everything, after the laws have checked it.
 
-    Shapes of the public fields: `played` how many ends and events of the load were, `stopped` why it was over before its end."""
+    Shapes of the public fields: `played` how many ends and events of the load were, `stopped` why it was over before its end.
+    KumiError: the policy leaves it to others where pods go (`placement: none`), and there are none."""
+
+    others_place = False
 
     def __init__(
         self, load: Load, policy: Policy, seed: int, observers: Sequence[Observer] = (), budget: Budget | None = None
     ) -> None:
+        if not (policy.profile.places or self.others_place):
+            raise KumiError(
+                f"the policy {policy.name} says `placement: none`: at stack speed pods run on nodes, and nobody places them. "
+                "Engine speed decides about quota alone, an external scheduler places"
+            )
         self._asyncio = asyncio.new_event_loop()
         self.load, self.policy, self.seed = load, policy, seed
         self.played, self.stopped = 0, ALL_WAS_PLAYED
@@ -187,6 +195,7 @@ class StackRun:
                 bare = event.deltas if written is None else written.bare
                 for delta in event.deltas:
                     await (self._change(delta) if delta in bare else self._told_of(delta))
+                await self.world.prepare()  # a node that fails and is back at the same instant has lost its pods
 
     async def _act(self, acts: Sequence[Act]) -> None:
         """Does what somebody wrote, as kubectl would. KumiError: it is refused."""
@@ -231,6 +240,8 @@ class StackRun:
             await self._submit(life)
         except ApiError:
             await self._end(life, What.REFUSED)
+        if via is Via.WORKLOAD:
+            await self.world.prepare()  # Workloads come in the order of their jobs, whoever makes them
 
     async def _submit(self, life: Submitted) -> None:
         """All its objects. ApiError: one is refused."""
@@ -252,7 +263,7 @@ class StackRun:
             return
         named: list[Noun | None] = [lives.priority_class(life.job)]
         if life.via is Via.GANG:
-            named.append(Queue(lives.queue_of(life.job), created_ms=lives.seconds(self.load.start_ms)))
+            named.append(Queue(lives.queue_of(life.job), created_ms=lives.seconds(self.now_ms)))
         for noun in named:
             if noun is not None and not self.world.knows(noun):
                 await self._change(Put(noun))

@@ -15,7 +15,7 @@ Ours       A pod that Kumi removes (suspended, too many) loses its finalizer fir
            and it is counted after all. Pods that a failing Job takes down keep theirs and are counted, as Kubernetes
            does: the verdict is in, no budget is used up.
            A pod whose failure is to be ignored (job_policies.py: a rule says so, or its node stopped, `kumi down`, an
-           eviction) is replaced and counts as nothing: it uses up no retry.
+           eviction) is replaced and counts as nothing, also while it is still being deleted: it uses up no retry.
 Totals     succeeded, failed = counted + uncounted: what every other rule reads.
 Cost       O(pods).
 Source     Kubernetes: KEP-2307 (job tracking with finalizers), KEP-3939 (pod replacement policy).
@@ -105,7 +105,7 @@ def count(plan: Plan, status: JobStatus, pods: Sequence[Pod]) -> Count:
 
 
 def _is_ignored(plan: Plan, pod: Pod) -> bool:
-    return pod.status.phase == "Failed" and failure(plan, pod).action == IGNORE
+    return pod.status.phase != "Succeeded" and failure(plan, pod).action == IGNORE
 
 
 def outcome_of(plan: Plan, pod: Pod) -> str:

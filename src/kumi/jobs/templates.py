@@ -43,9 +43,11 @@ def is_ready(pod: Pod) -> bool:
 
 
 def is_disrupted(pod: Pod) -> bool:
-    """Whether it failed by no doing of its own: its node stopped or went away, or it was evicted (DisruptionTarget)."""
+    """Whether it failed, or is being deleted, by no doing of its own: its node stopped or went away, or it was evicted
+    (DisruptionTarget)."""
     marks = (c for c in pod.status.conditions if c.type == "DisruptionTarget" and c.status == "True")
-    return pod.status.phase == "Failed" and any(marks)
+    going = pod.metadata.deletion_timestamp is not None and pod.status.phase != "Succeeded"
+    return (pod.status.phase == "Failed" or going) and any(marks)
 
 
 def restarts(pod: Pod) -> int:

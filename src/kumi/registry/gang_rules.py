@@ -2,13 +2,13 @@
 
 Of a Queue    made      a path in volcano.sh/hierarchy that doesn't begin at the root gets the root and a weight of 1 in front; it
                         gives back (reclaimable) where it doesn't say otherwise
-              parent    is there; it holds no pods itself, unless it is a parent already
+              parent    is there, and not below it; it holds no pods itself, unless it is a parent already
               tree      no other queue's path goes on where this one's ends; a capability is within the parent's; what children
                         deserve, and are guaranteed, is together within what the parent has of it, else within its capability
               deleted   not `default`, not `root`, and none that is a parent. ApiError 403
 Of a PodGroup made      in the queue of its namespace's annotation scheduling.volcano.sh/queue-name, where it names none or
                         `default`
-              queue     is there and open, and isn't the root; `default` may still come
+              queue     is there and open, and has no queues below it; `default` may still come
 Structurally  an AdmissionHook and a DeletionHook.
 Source        Volcano: webhooks of queues and pod groups.
 Not here      what an object says by itself: kumi.api.validation.volcano.
@@ -89,6 +89,8 @@ class GangRules:
         above = next((q for q in others if q["metadata"]["name"] == parent), None)
         if above is None:
             return [*errors, FieldError("spec.parent", "there is no such queue", "FieldValueNotFound", parent)]
+        if _is_below(above, name, others):
+            return [*errors, FieldError("spec.parent", f"that queue is below {name} itself", value=parent)]
         siblings = [q for q in others if _parent(q) == parent]
         held = str(((above.get("status") or {}).get("allocated") or {}).get("pods") or "0")
         if not siblings and held != "0":
@@ -103,6 +105,8 @@ class GangRules:
         found = self._objects.get(self._queues, "", name)
         if found is None:
             return [FieldError("spec.queue", "there is no such queue", "FieldValueNotFound", name)]
+        if any(_parent(queue) == name for queue in self._all()):
+            return [FieldError("spec.queue", "it has queues below it: pod groups are of one of these", value=name)]
         state = (found.object.get("status") or {}).get("state") or "Open"
         if state == "Open":
             return []
@@ -125,6 +129,18 @@ def _from_the_root(annotations: JsonObject) -> None:
 
 def _parent(queue: JsonObject) -> str:
     return str((queue.get("spec") or {}).get("parent") or "")
+
+
+def _is_below(queue: JsonObject, name: str, others: Iterable[JsonObject]) -> bool:
+    """Is that one above it? Of a circle that is there already nobody is above."""
+    parents = {q["metadata"]["name"]: _parent(q) for q in others}
+    seen, at = {""}, _parent(queue)
+    while at not in seen:
+        if at == name:
+            return True
+        seen.add(at)
+        at = parents.get(at, "")
+    return False
 
 
 def _tells(queue: JsonObject) -> tuple[object, ...]:

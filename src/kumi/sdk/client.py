@@ -14,7 +14,7 @@ from kumi.kube.config import load_config
 from kumi.sdk.apply import apply
 from kumi.sdk.explain import explain
 from kumi.sdk.follow import Step, follow
-from kumi.sdk.jobs import JobName, find_job, is_owned, name_of
+from kumi.sdk.jobs import JobName, find_job, is_owned, name_of, waiting_kinds
 from kumi.sdk.places import find_kubeconfig
 from kumi.sdk.training import TrainingJob
 
@@ -38,6 +38,10 @@ class Kumi:
     async def find(self, name: str, namespace: str = "") -> JobName:
         """A job by name, `kind/name` or `namespace/kind/name`. KumiError: none, or several."""
         return name_of(await find_job(self.client, name, namespace or self.namespace))
+
+    async def find_waiting(self, name: str, namespace: str = "") -> JobName:
+        """The same of whatever may wait for nodes: a job, else a gang (PodGroup), else a pod."""
+        return name_of(await find_job(self.client, name, namespace or self.namespace, waiting_kinds()))
 
     def follow(self, *jobs: JobName) -> AsyncIterator[Step]:
         """What happens to these jobs until all have ended."""

@@ -7,7 +7,8 @@ who went ahead or gave up what they held meanwhile are left out before it is tol
     holders    kept while it holds quota (a Workload) or its place on a node (a pod on its own)
     position   smaller by those who are no longer ahead
 
-Cost       one request for each of those who are named (six at most).
+Pods       of a job without Workload, a gang or a pod, and of a job that was admitted: those that have no node say why.
+Cost       one request for each of those who are named (six at most); a list of the namespace's pods.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from kumi.api.core import Event, Pod
 from kumi.api.errors import ApiError
 from kumi.api.kueue import Workload
 from kumi.api.scheme import SCHEME, Kind
+from kumi.api.volcano import GROUP_NAME_ANNOTATION, PodGroup
 from kumi.api.wire import JsonObject
-from kumi.bridge.messages import why, why_without_workload
+from kumi.bridge.messages import Unplaced, why, why_unplaced, why_without_workload
 from kumi.runtime.client import Reader
 from kumi.sdk.follow import ended_how
 from kumi.sdk.jobs import JobName, find_workload, is_owned
@@ -30,18 +32,18 @@ async def explain(client: Reader, job: JobName) -> tuple[str, str]:
     workload = await find_workload(client, job)
     if workload is None:
         current = await client.get(job.kind, job.namespace, job.name)
-        return why_without_workload(current, await _last_warning(client, job))
+        return why_without_workload(current, await _last_warning(client, job), await _unplaced(client, job, current))
     if _is_true(workload, "Admitted") and not _is_true(workload, "Finished"):
-        crashing = await _crashing(client, job)
-        if crashing is not None:
-            return crashing
+        said = await _crashing(client, job) or await _stuck(client, job)
+        if said is not None:
+            return said
     record = (workload.get("status") or {}).get("decision")
     return why(await as_of_now(client, record) if record else None, workload)
 
 
 async def _crashing(client: Reader, job: JobName) -> tuple[str, str] | None:
     """What to say of a job that was admitted and whose pods crash again and again; None: they don't."""
-    pods = [pod for pod in (await client.list(SCHEME.of(Pod), job.namespace)).items if is_owned(pod, job.uid)]
+    pods = await _pods(client, job)
     looping = [pod for pod in pods if _crash_loops(pod)]
     if not looping:
         return None
@@ -51,6 +53,42 @@ async def _crashing(client: Reader, job: JobName) -> tuple[str, str] | None:
         f"it was admitted and started, and {len(looping)} of its {len(pods)} pods crash again and again: {name}{how}",
         f"its log says why: kubectl logs -n {job.namespace} {name} --previous",
     )
+
+
+async def _stuck(client: Reader, job: JobName) -> tuple[str, str] | None:
+    """What to say of a job that was admitted and of whose pods some find no node; None: they do."""
+    said = why_unplaced(Unplaced(await _pods(client, job)))
+    return None if said is None else (f"it was admitted, and {said[0]}", said[1])
+
+
+async def _unplaced(client: Reader, job: JobName, current: JsonObject) -> Unplaced:
+    """The pods of a job, of a gang, or one alone, and what their gang says."""
+    pods = [current] if job.kind.type is Pod else await _pods(client, job)
+    groups = {_group_of(pod) for pod in pods} if job.kind.type is not PodGroup else {job.name}
+    if len(groups) != 1 or groups == {""}:
+        return Unplaced(pods)
+    (name,) = groups
+    try:
+        group = await client.get(SCHEME.of(PodGroup), job.namespace, name)
+    except ApiError as error:
+        if error.code != 404:
+            raise
+        return Unplaced(pods)
+    conditions: list[JsonObject] = (group.get("status") or {}).get("conditions") or []
+    said = next((c for c in conditions if c.get("type") == "Unschedulable" and c.get("status") == "True"), {})
+    return Unplaced(pods, f"{job.namespace}/{name}", str(said.get("message") or ""))
+
+
+async def _pods(client: Reader, job: JobName) -> list[JsonObject]:
+    """Those of the job, or of the gang, by name."""
+    pods = (await client.list(SCHEME.of(Pod), job.namespace)).items
+    if job.kind.type is PodGroup:
+        return [pod for pod in pods if _group_of(pod) == job.name]
+    return [pod for pod in pods if is_owned(pod, job.uid)]
+
+
+def _group_of(pod: JsonObject) -> str:
+    return str((pod["metadata"].get("annotations") or {}).get(GROUP_NAME_ANNOTATION) or "")
 
 
 def _crash_loops(pod: JsonObject) -> bool:

@@ -3,7 +3,8 @@
 The rule   a gang holds what its pods ask for that are on a node and have not ended
            it waits while it has pods without a node, or fewer pods than it needs: for what these ask for, else for what it says
            that it needs in all
-           why: the message of its condition Unschedulable, while that is true
+           why: the message of its condition Unschedulable, while that is true; else what the first of its pods without a node
+           says: one that runs may have pods that wait
            a queue holds and counts what its own status says
 Order      by queue, by namespace and name.
 Cost       three lists.
@@ -101,8 +102,17 @@ def _gang(group: volcano.PodGroup, pods: list[core.Pod]) -> Gang:
         len(placed),
         _sum(placed),
         _sum(waiting) or {r: str(q) for r, q in sorted(wants.items())},
-        str(unschedulable.get("message", "")) if unschedulable.get("status") == "True" else "",
+        str(unschedulable.get("message", "")) if unschedulable.get("status") == "True" else _first_said(waiting),
     )
+
+
+def _first_said(waiting: list[core.Pod]) -> str:
+    """Why the first of the pods, by name, that says why has no node."""
+    for pod in sorted(waiting, key=lambda pod: pod.metadata.name):
+        for condition in pod.status.conditions:
+            if condition.type == "PodScheduled" and condition.status == "False" and condition.message:
+                return condition.message
+    return ""
 
 
 def _sum(pods: list[core.Pod]) -> dict[str, str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kumi.api.core import Pod
 from kumi.api.errors import ApiError, KumiError
 from kumi.api.kueue import Workload
 from kumi.api.scheme import SCHEME, Kind
+from kumi.api.volcano import PodGroup
 from kumi.api.wire import JsonObject
 from kumi.jobs import QUEUED
 from kumi.runtime.client import Reader
@@ -42,35 +44,48 @@ def job_kinds() -> tuple[Kind, ...]:
     return tuple(SCHEME.of(queued.view_type) for queued in QUEUED)
 
 
-async def find_job(client: Reader, text: str, namespace: str) -> JsonObject:
+def waiting_kinds() -> tuple[Kind, ...]:
+    """What may wait for nodes without being a job, in the order in which a bare name is looked for."""
+    return (SCHEME.of(PodGroup), SCHEME.of(Pod))
+
+
+async def find_job(client: Reader, text: str, namespace: str, others: tuple[Kind, ...] = ()) -> JsonObject:
     """`NAME`, `KIND/NAME`, `NAMESPACE/KIND/NAME`, kinds by any name that kubectl takes; a Workload stands for its job.
-    KumiError: none, or several."""
+    `others`: kinds besides, each looked at for a bare name that no kind before it has. KumiError: none, or several."""
     parts = text.split("/")
     if len(parts) == 3:
         namespace, parts = parts[0], parts[1:]
-    kinds = job_kinds()
+    tried: tuple[tuple[Kind, ...], ...] = (job_kinds(), *((kind,) for kind in others))
     if len(parts) == 2:
         word = parts[0].lower().split(".")[0]
         if word in WORKLOAD_WORDS:
             return await _owner(client, namespace, parts[1])
-        kinds = tuple(k for k in kinds if word in (k.kind.lower(), k.plural, *k.short_names))
-        if not kinds:
-            raise KumiError(f"{parts[0]} is not a kind of job; those are: {', '.join(k.kind for k in job_kinds())}")
+        known = [kind for kinds in tried for kind in kinds]
+        meant = tuple(k for k in known if word in (k.kind.lower(), k.plural, *k.short_names))
+        if not meant:
+            raise KumiError(f"{parts[0]} is not a kind of job; those are: {', '.join(k.kind for k in known)}")
+        tried = (meant,)
+    for kinds in tried:
+        found = await _of_kinds(client, kinds, namespace, parts[-1])
+        if len(found) > 1:
+            kinds_found = ", ".join(f"{o['kind'].lower()}/{parts[-1]}" for o in found)
+            raise KumiError(f"several jobs have that name: say which of {kinds_found}")
+        if found:
+            return found[0]
+    plurals = ",".join(kind.plural for kinds in tried for kind in kinds)
+    raise KumiError(f"there is no job {parts[-1]!r} in namespace {namespace!r}; kubectl get {plurals} -A lists them")
+
+
+async def _of_kinds(client: Reader, kinds: tuple[Kind, ...], namespace: str, name: str) -> list[JsonObject]:
+    """Those of that name."""
     found = []
     for kind in kinds:
         try:
-            found.append(await client.get(kind, namespace, parts[-1]))
+            found.append(await client.get(kind, namespace, name))
         except ApiError as error:
             if error.code != 404:
                 raise
-    if not found:
-        raise KumiError(
-            f"there is no job {parts[-1]!r} in namespace {namespace!r}; kubectl get jobs,pytorchjobs -A lists them"
-        )
-    if len(found) > 1:
-        kinds_found = ", ".join(f"{o['kind'].lower()}/{parts[-1]}" for o in found)
-        raise KumiError(f"several jobs have that name: say which of {kinds_found}")
-    return found[0]
+    return found
 
 
 async def _owner(client: Reader, namespace: str, name: str) -> JsonObject:

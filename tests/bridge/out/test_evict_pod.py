@@ -19,3 +19,9 @@ def test_a_pod_says_why_it_goes_before_this_very_pod_is_deleted() -> None:
     assert delete.uid == patch.body["metadata"]["uid"] != ""
     assert delete.grace_seconds is None
     assert [note.reason for note in step.notes] == ["Preempted"]
+
+
+def test_a_pod_is_told_for_whom_it_goes() -> None:
+    for preemptor, told in (("pod ns/a", "pod ns/a, which goes first"), ("", "others that go first")):
+        (note,) = evict_pod("t", EvictPod("pu", "u"), pod(), NOW_MS, preemptor).notes
+        assert note.message == f"It makes room for {told}."

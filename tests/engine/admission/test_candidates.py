@@ -161,10 +161,11 @@ def test_those_by_right_come_before_others_of_lower_priority() -> None:
     assert keys(round_of(state, one, sources(state, one), borrowing=False)) == ["f", "more", "n"]
 
 
-def test_a_queue_is_left_when_it_is_back_within_its_quota() -> None:
+@pytest.mark.parametrize("profile", ["kumi", "kueue"])
+def test_a_queue_is_left_when_it_is_back_within_its_quota(profile: str) -> None:
     nouns = (pool("q", 4, Preemption(NEVER, ANY)), pool("p", 1), pool("o", 0))
     jobs = [held(f"p{n}", "p", {SPOT: 1}, priority=n) for n in range(3)]
-    state = state_of(*nouns, *jobs, held("o0", "o", {SPOT: 1}, priority=9))
+    state = state_of(*nouns, *jobs, held("o0", "o", {SPOT: 1}, priority=9), profile=profile)
     one, went = preemptor(state, asks=4), []
     with state.trial():
         for candidate in round_of(state, one, sources(state, one), borrowing=False):

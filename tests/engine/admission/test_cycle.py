@@ -24,7 +24,9 @@ from kumi.engine.model import (
     CheckRule,
     CheckState,
     ClusterQueue,
+    Cohort,
     Flavor,
+    PodSet,
     Profile,
     Put,
     Strategy,
@@ -33,7 +35,7 @@ from kumi.engine.model import (
 from kumi.engine.reasons import Code
 from kumi.engine.settings import FairSharing, Settings
 from kumi.engine.state import State
-from kumi.testing.builders import door, node, queue
+from kumi.testing.builders import door, flavor, group, node, queue, shape, workload
 from kumi.testing.diagram import Cluster
 from kumi.testing.rivals import Rivals, rivals
 from kumi.testing.strategies import World, worlds
@@ -406,3 +408,22 @@ def test_one_who_is_passed_does_not_keep_the_next_of_its_line_waiting() -> None:
     assert not [d for d in cycle.decide(state, 0) if isinstance(d, Admit)]
     state.apply(Put(replace(state.workloads["ns/ends"], finished=True)))
     assert [d.workload for d in cycle.decide(state, 1) if isinstance(d, Admit)] == ["ns/w1", "ns/w3"]
+
+
+def test_one_who_loses_to_another_and_is_tried_again_is_told_once() -> None:
+    shared = Cohort("all", groups=(group({"default": {"gpu": 6}}),))
+    nouns = (flavor(), shared, queue("a", {"default": {"gpu": 1}}, cohort="all"), door("left/lq", "a"))
+    nouns += (queue("b", {"default": {"gpu": 0}}, cohort="all"), door("right/lq", "b"))
+    large = workload("left/large", pod_sets=(PodSet("x", 2, shape(gpu=1)), PodSet("y", 1, shape(gpu=4))))
+    for names in (("left/large", "right/small"), ("right/small", "left/large")):
+        state = State(Profile("kueue", places=False))
+        uids = {key: str(number) for number, key in enumerate(names)}
+        for noun in (
+            *nouns,
+            replace(large, uid=uids["left/large"]),
+            workload("right/small", gpu=2, uid=uids["right/small"]),
+        ):
+            state.apply(Put(noun))
+        decided = cycle.decide(state, 0)
+        held = [one.workload for one in decided if isinstance(one, Hold)]
+        assert held in (["left/large"], ["right/small"])

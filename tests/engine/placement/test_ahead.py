@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumi.engine import invariants
-from kumi.engine.decisions import Bind, Decision, EvictPod, Nominate
+from kumi.engine.decisions import Bind, Decision, EvictPod, Nominate, Unplaced
 from kumi.engine.gangs import Member, PodGroup, PriorityClass, Queue
-from kumi.engine.model import Noun, Pod, Profile, Put
+from kumi.engine.model import Neighbours, Noun, Pod, PodTerm, Profile, Put
 from kumi.engine.placement import ahead, session
 from kumi.engine.placement.conf import Conf, Option
+from kumi.engine.reasons import Code
 from kumi.engine.settings import Discipline, QueueOrder, Settings
 from kumi.engine.state import State
 from kumi.testing.builders import node, pod, shape
@@ -193,3 +194,11 @@ def test_without_somebody_to_look_for_nothing_is_asked() -> None:
     assert ahead.is_open(state)
     decide(state)
     assert not ahead.is_open(state)
+
+
+def test_one_that_finds_no_room_before_the_gangs_and_after_is_told_once_and_the_last() -> None:
+    apart = Neighbours(apart=(PodTerm("zone", ()),))
+    large = replace(alone("large", 2), shape=replace(shape(cpu=3), neighbours=apart))
+    decided = decide(state_of(node("n", {"zone": "a"}, cpu=2), large, *gang("g", 1)))
+    (told,) = (one for one in decided if isinstance(one, Unplaced) and one.pod == "large")
+    assert [reason.code for reason in told.reasons] == [Code.NODE_NOT_MATCHED]

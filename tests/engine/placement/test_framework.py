@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumi.engine.model import Pod
+from kumi.engine.model import NodeUsage, Pod
 from kumi.engine.placement.conf import Option
 from kumi.engine.placement.framework import Framework, by_number
 from kumi.engine.placement.heap import Heap
@@ -305,3 +305,25 @@ def test_a_plugin_asks_alone_where_no_other_has_the_hook() -> None:
     assert scene.open("gang", "priority").asks_alone("gang", "job_ready")
     assert not scene.open("gang", "priority").asks_alone("gang", "job_starving")
     assert not scene.open("priority").asks_alone("gang", "job_ready")
+
+
+def test_of_a_run_a_plugin_hears_at_once_where_it_can_and_else_of_one_after_the_other() -> None:
+    heard: list[object] = []
+    singly = {"seated": lambda task, row, times: heard.append((task.name, row, times))}
+    at_once = {**singly, "seated_run": lambda tasks, rows: heard.append((names(tasks), list(rows)))}
+    session = framework(Scene(line()), [singly, at_once])
+    session.seated_run(CROWD[:2], [5, 7])
+    assert heard == [("a", 5, 1), ("b", 7, 1), (["a", "b"], [5, 7])]
+
+
+def test_nodes_that_a_plugin_without_a_word_refuses_are_told_by_its_name_besides_what_others_say() -> None:
+    labels = {"volcano.sh/nodegroup-name": "other"}
+    nodes = (node("busy", cpu=4), node("full"), node("theirs", cpu=4, labels=labels), node("both", labels=labels))
+    scene = Scene(line(), *nodes, NodeUsage("busy", 99.0, 0.0, 0), gang("g"), task("t", "g", cpu=2))
+    told = scene.open("predicates", option("nodegroup", strict=False), "usage").refusals(scene.pod("t"))
+    assert [(r.code, r.nodes, r.detail) for r in told] == [
+        (Code.NODE_TOO_SMALL, 2, ""),
+        (Code.NODE_NOT_MATCHED, 1, "nodegroup"),
+        (Code.NODE_NOT_MATCHED, 1, "usage"),
+    ]
+    assert [r.detail for r in scene.open(option("usage", without=("enablePredicate",))).refusals(scene.pod("t"))] == []

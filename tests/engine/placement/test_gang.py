@@ -111,6 +111,13 @@ def test_two_pod_sets_are_never_placed_wrongly_and_seldom_missed() -> None:
     assert seen["missed"] <= seen["placed"] / 50, seen
 
 
+def test_pods_go_where_the_other_pod_set_loses_least() -> None:
+    where = site(node("n1", cpu=2, gpu=3), node("n2", cpu=1, gpu=1), node("n3", cpu=2, gpu=2), node("n4", cpu=3, gpu=3))
+    found = place(where, [PodSet("a", 2, shape(cpu=1, gpu=2)), PodSet("b", 2, shape(cpu=2, gpu=1))])
+    assert not isinstance(found, Reason)
+    assert [dict(places) for places in found] == [{"n4": 1, "n1": 1}, {"n4": 1, "n3": 1}]
+
+
 def test_the_fullest_node_is_filled_first_then_the_next() -> None:
     where = site(node("n1", gpu=8), node("n2", gpu=8), node("n3", gpu=8))
     where.nodes.use("n2", ((GPU, 1000),), 6)

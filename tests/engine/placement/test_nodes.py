@@ -77,6 +77,33 @@ def test_a_lost_trial_leaves_the_table_as_it_was(steps: list[tuple[str, str, Pod
     )  # no mask of the trial is taken for one of now
 
 
+def test_what_was_found_in_a_lost_trial_is_not_taken_for_what_is_after_the_next_change() -> None:
+    journal = Journal()
+    nodes = Nodes(journal)
+    in_a = Pod("", "ns/p", shape(selector={"zone": "a"}), 0)
+
+    def taken() -> list[str]:
+        """The nodes that take it; and what of them is in zone a by their column."""
+        mask, (codes, code_by_value) = Predicates().mask(nodes, in_a), nodes.column("zone")
+        found = [name for name, row in sorted(nodes.row_by_name.items()) if mask[row]]
+        assert found == [n for n, row in sorted(nodes.row_by_name.items()) if codes[row] == code_by_value.get("a", -1)]
+        return found
+
+    for name in ("n1", "n2", "n3"):
+        nodes.put(node(name, {"zone": "b"}))
+    assert taken() == []
+    with journal.trial():
+        nodes.put(node("n1", {"zone": "a"}))
+        assert taken() == ["n1"]
+    nodes.put(node("n2", {"zone": "a"}))
+    assert taken() == ["n2"]
+    with journal.trial():
+        nodes.remove("n2")
+        assert taken() == []
+    nodes.remove("n3")
+    assert taken() == ["n2"]
+
+
 def test_rows_go_by_name_whatever_the_order_of_arrival() -> None:
     nodes = table(node("n2"), node("n10"), node("n1"))
     assert nodes.names() == ["n1", "n10", "n2"]

@@ -124,6 +124,15 @@ def test_a_place_on_a_node_that_takes_no_more_pods_is_given_up() -> None:
     assert moves(world.decide()) == [EvictPod("ns/k", "ns/h"), Nominate("ns/h", "m")]
 
 
+def test_a_place_is_taken_once_where_word_of_the_pod_and_the_room_for_it_come_together() -> None:
+    world = World(node("n", cpu=1), low("l", "n"), high("larger", cpu=2))
+    world.put(high())
+    world.decide()
+    world.put(replace(world.state.pods.by_uid["ns/h"], member=Member(nominated="n")))
+    world.gone("ns/l")
+    assert moves(world.decide()) == [Bind("ns/h", "n")]
+
+
 def test_the_node_is_taken_where_it_costs_the_least() -> None:
     world = World(*(node(name, cpu=2) for name in "abcd"), high(cpu=2))
     world.put(low("a1", "a", priority=3, cpu=2), low("b1", "b", priority=2), low("b2", "b", priority=2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,10 +37,14 @@ def crowds(draw: st.DrawFn) -> tuple[list[Pod], list[Bind]]:
     return pods, binds
 
 
-def room(pods: list[Pod]) -> State:
+def room(pods: list[Pod], *, layered: bool = True) -> State:
+    """They wait. `layered`: somebody looked for victims, so that layers are kept."""
     made = Scene(node("n1", {"zone": "a"}, cpu=9, memory="9Gi"), node("n2", cpu=9, memory="9Gi"), line())
     made.put(VolumeClaim("ns/claim", exclusive=Exclusive.NO))
     made.put(*(gang(name, phase=Phase.INQUEUE) for name in "ab"), *pods)
+    if layered:
+        everywhere = np.ones(made.state.nodes.used.shape[1], dtype=np.bool_)
+        list(made.state.layers.mended(SHAPES[0].requests, everywhere, 9))
     return made.state
 
 
@@ -52,7 +57,7 @@ def kept(state: State) -> object:
         (tasks.status, tasks.node, tasks.ranks, tasks.waiting, tasks.allocated, tasks.asked),
         {key: (job.by_status, job.roles, job.allocated, job.held, job.asked) for key, job in tasks.jobs.items()},
         (state.pods.node_of, state.pods.on_node, state.binding, state.holdings.by_resource),
-        {p: layer.amounts[:, :2].tolist() for p, layer in state.layers.by_priority.items() if layer.amounts.any()},
+        {p: layer.amounts[:, :2].tolist() for p, layer in state.layers.by_priority.items()},
         _plain(nodes.volume_claims.users),
         {kind: met.rows for kind, met in nodes.residents._kinds.items()},
         {group: counter.counts[:2].tolist() for group, counter in nodes.residents._groups.items()},
@@ -61,11 +66,11 @@ def kept(state: State) -> object:
     )
 
 
-@given(crowds())
+@given(crowds(), st.booleans())
 @settings(max_examples=80)
-def test_all_at_once_is_one_by_one(crowd: tuple[list[Pod], list[Bind]]) -> None:
+def test_all_at_once_is_one_by_one(crowd: tuple[list[Pod], list[Bind]], layered: bool) -> None:
     pods, binds = crowd
-    at_once, singly = room(pods), room(pods)
+    at_once, singly = room(pods, layered=layered), room(pods, layered=layered)
     seating.assume(at_once, binds)
     for bind in binds:
         singly.assume(bind)

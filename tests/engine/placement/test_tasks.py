@@ -122,6 +122,8 @@ def check(tasks: Tasks) -> None:
             waiting.setdefault(job.group.queue, Counter()).update(job.asked)
             assert job.key in tasks.of_queue[job.group.queue]
     for queue in QUEUES:
+        in_it = {job.key for job in tasks.jobs.values() if job.group is not None and job.group.queue == queue}
+        assert set(tasks.of_queue.get(queue, ())) == in_it
         assert tasks.allocated.get(queue, {}) == dict(by_queue.get(queue, {}))
         assert tasks.asked.get(queue, {}) == dict(waiting.get(queue, {}))
     ranks: dict[tuple[str, str, int], Counter[str]] = {}
@@ -242,6 +244,33 @@ def test_a_pod_that_leaves_its_gang_takes_its_sums_along() -> None:
     assert list(tasks.jobs) == ["ns/b"]
     tasks.put_pod(pod("ns/p", uid="p"), "")
     assert tasks.jobs == {}
+
+
+def test_a_gang_that_goes_to_another_queue_takes_its_sums_along() -> None:
+    tasks = Tasks(Journal())
+    tasks.put(gang("a", "q"))
+    tasks.put_pod(task("runs", "a", cpu=2, phase="Running"), "n1")
+    tasks.put_pod(task("waits", "a", cpu=1), "")
+    had, asked = tasks.allocated["q"], tasks.asked["q"]
+    assert (had["cpu"], asked["cpu"]) == (2000, 3000)
+    tasks.put(gang("a", "r"))
+    assert (tasks.allocated["q"], tasks.asked["q"], dict(tasks.of_queue["q"])) == ({}, {}, {})
+    assert (tasks.allocated["r"]["cpu"], tasks.asked["r"]["cpu"], list(tasks.of_queue["r"])) == (2000, 3000, ["ns/a"])
+    check(tasks)
+
+
+def test_a_pod_that_is_seen_on_a_node_or_at_its_end_stands_there_from_then_on() -> None:
+    tasks = Tasks(Journal())
+    tasks.put(gang("a", "q"))
+    for phase, node, status in (
+        ("Pending", "", Status.PENDING),
+        ("Pending", "n1", Status.BOUND),
+        ("Running", "n1", Status.RUNNING),
+        ("Succeeded", "n1", Status.SUCCEEDED),
+    ):
+        tasks.put_pod(task("p", "a", cpu=1, phase=phase), node)
+        assert (tasks.status["p"], tasks.node.get("p", "")) == (status, node)
+        check(tasks)
 
 
 @given(steps(), st.sampled_from(list(Status)), st.sampled_from(NODES[1:]))

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from kumi.engine.placement import ways
+from kumi.engine.placement import customs, ways
 from kumi.engine.placement.actions import ACTIONS, LEAST
-from kumi.engine.placement.agreeing import by_all, starting_anew
 
 
 @pytest.mark.parametrize("profile", ["kumi", "kueue"])
 def test_nobody_goes_in_vain_but_where_volcano_is_to_be_reproduced(profile: str) -> None:
-    assert ways.of(profile) == ways.Ways(LEAST, by_all)
-    assert ways.of("volcano") == ways.Ways(ACTIONS, starting_anew)
+    assert ways.of(profile) == ways.Ways(LEAST, customs.KUMI)
+    assert ways.of("volcano") == ways.Ways(ACTIONS, customs.VOLCANO)

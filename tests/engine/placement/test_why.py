@@ -64,6 +64,23 @@ def test_one_whose_queue_has_had_its_share_says_so() -> None:
     assert reasons[0].have == 1
 
 
+def test_one_that_was_let_in_before_its_queue_was_closed_is_told_that_it_is() -> None:
+    closed = replace(Queue("default"), state=QueueState.CLOSING)
+    assert [r.code for r in told(gang(2), 2, node("n", cpu=9), queue=closed)] == [Code.GANG_SHORT, Code.QUEUE_CLOSED]
+
+
+def test_one_whose_pods_are_gated_says_how_many() -> None:
+    state = State(Profile())
+    for noun in (Queue("default"), node("n", cpu=9), gang(3)):
+        state.apply(Put(noun))
+    for n, gated in enumerate((True, True, False)):
+        state.apply(Put(replace(pod(f"ns/a-{n}", cpu=1), member=Member(group="ns/a"), gated=gated)))
+    around = Surroundings(state.tasks, state.nodes, state.pods, state.journal, 0)
+    short, held = rounds.run(around, CONF, PLUGINS).reasons["ns/a"]
+    assert (short.code, short.have) == (Code.GANG_SHORT, 0)
+    assert (held.code, held.pods) == (Code.PODS_GATED, 2)
+
+
 def test_one_that_is_placed_has_nothing_to_say_and_what_is_left_of_it_says_what_it_lacks() -> None:
     assert told(gang(2), 2, node("n", cpu=2)) == ()
     _, full = told(gang(2), 3, node("n", cpu=2), *(node(f"m{n}", cpu="900m") for n in range(2)))

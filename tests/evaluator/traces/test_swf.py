@@ -69,6 +69,11 @@ def test_what_is_not_said_is_what_was_true() -> None:
     assert found["swf/5"].said_ms == found["swf/5"].runs_ms == 100_000
 
 
+def test_nobody_says_that_a_job_takes_no_time(tmp_path: Path) -> None:
+    (found,) = jobs(read(None, written(tmp_path, {"run": 0, "said": -1})))
+    assert (found.runs_ms, found.said_ms) == (0, 1)
+
+
 def test_jobs_that_never_ran_or_could_not_are_left_out_and_counted() -> None:
     load = read(None, LOG)
     assert [job.key for job in jobs(load)] == [f"swf/{n}" for n in range(1, 6)]

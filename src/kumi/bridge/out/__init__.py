@@ -21,8 +21,9 @@ from kumi.engine.decisions import Admit, Bind, Decision, Evict, EvictPod, Finish
 from kumi.runtime.decider import Step
 
 
-def step(token: str, decision: Decision, about: Object, now_ms: int) -> Step:
-    """The decision's writes and events. TypeError if `about` is not what the decision is about."""
+def step(token: str, decision: Decision, about: Object, now_ms: int, preemptor: str = "") -> Step:
+    """The decision's writes and events. `preemptor`: who a pod that is evicted makes room for. TypeError if `about` is not what
+    the decision is about."""
     match decision, about:
         case Admit(), kueue.Workload():
             return admit(token, decision, about, now_ms)
@@ -37,7 +38,7 @@ def step(token: str, decision: Decision, about: Object, now_ms: int) -> Step:
         case Unplaced(), core.Pod():
             return unplaced(token, decision, about, now_ms)
         case EvictPod(), core.Pod():
-            return evict_pod(token, decision, about, now_ms)
+            return evict_pod(token, decision, about, now_ms, preemptor)
         case Nominate(), core.Pod():
             return nominate(token, decision, about)
         case GangPhase(), volcano.PodGroup():

@@ -1,7 +1,7 @@
 """EvictPod -> the pod says why it goes, and is deleted, with the time that it asks for.
 
 The rule   DisruptionTarget True, PreemptionByScheduler: jobs and budgets tell such an end from a failure of the pod's own
-           the uid makes it this very pod
+           the uid makes it this very pod; it is told for whom it goes
 Events     Preempted, on the pod.
 Source     Kubernetes: pod conditions, preemption.
 """
@@ -16,15 +16,14 @@ from kumi.engine.decisions import EvictPod
 from kumi.runtime.decider import Step
 from kumi.runtime.reconcile import Delete, Note, Patch
 
-MESSAGE = "It makes room for others that go first."
 
-
-def evict_pod(token: str, decision: EvictPod, view: core.Pod, now_ms: int) -> Step:
-    """See the module."""
+def evict_pod(token: str, decision: EvictPod, view: core.Pod, now_ms: int, preemptor: str = "") -> Step:
+    """See the module. `preemptor`: who it makes room for, such as `pod ns/name`; "" for nobody in particular."""
+    message = f"It makes room for {f'{preemptor}, which goes' if preemptor else 'others that go'} first."
     kind, meta = SCHEME.of(core.Pod), view.metadata
-    wanted = Wanted("DisruptionTarget", "True", "PreemptionByScheduler", MESSAGE)
+    wanted = Wanted("DisruptionTarget", "True", "PreemptionByScheduler", message)
     conditions = [c for c in set_condition(view.status.conditions, wanted, now_ms) if c.type == wanted.type]
     body = {"metadata": {"uid": meta.uid}, "status": {"conditions": to_json(conditions)}}
     patch = Patch(kind, meta.namespace, meta.name, body, subresource="status", type="strategic")
     delete = Delete(kind, meta.namespace, meta.name, meta.uid)
-    return Step(token, (patch, delete), (Note(reference(view), "Preempted", MESSAGE),))
+    return Step(token, (patch, delete), (Note(reference(view), "Preempted", message),))

@@ -9,6 +9,7 @@
     7     one that can't start waits, with its record                           requeue.py, records.py
        `once` is this much; `decide` goes on with 1 and 3 until no queue has a head that may get another answer
     8  those who come in line and were not tried are told where they stand      records.py
+       who was told more than one thing on the way is told the last
 
 Fixed point   every attempt admits a workload, evicts one that was not evicted yet, or sets one aside, but for those of a search
               that goes on with other flavors, which ends (../queues.py). What is only told is no step: who stays is tried again
@@ -31,7 +32,7 @@ from kumi.engine.admission.entries import Entry
 from kumi.engine.admission.nominate import nominate
 from kumi.engine.admission.verdicts import Outcome, Verdict
 from kumi.engine.claims import Claim
-from kumi.engine.decisions import Admit, Decision, Evict, Finish
+from kumi.engine.decisions import Admit, Decision, Evict, Finish, Hold
 from kumi.engine.model import ClusterQueue, Workload
 from kumi.engine.queues import Parked
 from kumi.engine.reasons import Code, Reason
@@ -69,7 +70,15 @@ def decide(state: State, now_ms: int) -> list[Decision]:
                 requeue.bring_back(state, now_ms)
                 decided += _take_up(state)
     decided += records.tell(state, now_ms)
-    return decided
+    return _last_words(decided)
+
+
+def _last_words(decided: list[Decision]) -> list[Decision]:
+    """Of what is said of why a workload waits, in one cycle after the other, the last counts."""
+    last = {one.workload: number for number, one in enumerate(decided) if isinstance(one, Hold)}
+    if len(last) == sum(isinstance(one, Hold) for one in decided):
+        return decided
+    return [one for n, one in enumerate(decided) if not isinstance(one, Hold) or last[one.workload] == n]
 
 
 def once(state: State, now_ms: int) -> Cycle:

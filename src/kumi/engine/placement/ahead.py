@@ -57,11 +57,7 @@ def before_all(state: State, stuck: list[Pod]) -> list[Decision]:
     first = min((turn(state, job) for job in jobs), default=None)
     if first is None or state.pods.waiting.line[0] >= first:
         return []
-    decided = alone.look(state, stuck, before=first)
-    for decision in decided:
-        if isinstance(decision, Bind):
-            state.journal.drop(state.newcomers, decision.pod)
-    return decided
+    return alone.look(state, stuck, before=first)
 
 
 def turn(state: State, job: Job) -> Turn:

@@ -26,27 +26,31 @@ import numpy as np
 from kumi.engine.gangs import Listed, Queue
 from kumi.engine.journal import Journal
 from kumi.engine.model import Amounts, Pod
-from kumi.engine.placement.agreeing import Agree, starting_anew
+from kumi.engine.placement.agreeing import Tiers
 from kumi.engine.placement.conf import Conf, Option
+from kumi.engine.placement.customs import VOLCANO, Customs
 from kumi.engine.placement.heap import Heap, Line
 from kumi.engine.placement.hooks import SWITCH, Configured, Fit, Fits, Vote
 from kumi.engine.placement.nodes import HAS_AT_MOST, PODS, Ints, Nodes, Scores
 from kumi.engine.placement.surroundings import Surroundings
 from kumi.engine.placement.tasks import Job, Tasks
-from kumi.engine.reasons import Reason
+from kumi.engine.reasons import Code, Reason
 
 T = TypeVar("T")
 
 
 class Framework:
-    """One session on the tables of the state. `plugins`: the classes by name; a name that isn't there has no say. `agree`:
-    how the
-    plug-ins of a tier agree on victims."""
+    """One session on the tables of the state. `plugins`: the classes by name; a name that isn't there has no say. `customs`:
+    how what they say is read."""
 
     def __init__(
-        self, around: Surroundings, conf: Conf, plugins: Mapping[str, Configured], agree: Agree = starting_anew
+        self,
+        around: Surroundings,
+        conf: Conf,
+        plugins: Mapping[str, Configured],
+        customs: Customs = VOLCANO,
     ) -> None:
-        self._agree = agree
+        self.customs = customs
         self._shared: dict[str, Any] = {}
         self._waited = tuple(around.tasks.waiting)
         self.held: dict[str, None] = {}
@@ -64,6 +68,8 @@ class Framework:
         """whether rules that look at the pods of nodes see what the session places"""
         self._at_open = None if self.follows else around.nodes.used.copy()
         self._hooks: dict[str, list[list[Any]]] = {name: self._of(name) for name in SWITCH}
+        self._taking = {name: customs.taking(self._hooks[name]) for name in ("reclaimable", "evictable")}
+        """the tiers of these hooks that have a say when a queue takes back"""
         self._flat: dict[str, list[Any]] = {n: [h for tier in tiers for h in tier] for n, tiers in self._hooks.items()}
         self._job_compares, self._job_keys = self._ordered("job_key", "job_order")
         self._task_compares, self._task_keys = self._ordered("task_key", "task_order")
@@ -71,7 +77,11 @@ class Framework:
         """gang -> the stamp of its sums, and its place by the keys"""
         self._steady = self._asked("steady", "predicate", "batch_order")
         self._moved = self._asked("moves_scores", "node_order", "load_order")
-        self._refusals = [h.__self__.refusals for h in self._flat["predicate"] if hasattr(h.__self__, "refusals")]
+        names = {id(plugin): option.name for tier in self._tiers for option, plugin in tier}
+        said = [(names[id(hook.__self__)], hook) for hook in self._flat["predicate"]]
+        self._telling = [hook for _, hook in said if hasattr(hook.__self__, "refusals")]
+        self._silent = [(name, hook) for name, hook in said if not hasattr(hook.__self__, "refusals")]
+        """who tells why it refuses nodes, and who refuses them without a word"""
         self._most = self._asked("most", "predicate")
 
     def _of(self, hook: str) -> list[list[Any]]:
@@ -307,6 +317,23 @@ class Framework:
             return [line.pop() for _ in range(len(line))]
         return sorted(tasks, key=cmp_to_key(self.task_compare))
 
+    def line_of(self, job: Job, tasks: Iterable[Pod]) -> Line[Pod] | Heap[Pod]:
+        """Tasks of one gang that wait, to be taken one by one: those that are first, then the others."""
+        found = list(tasks)
+        line = self.in_line(found)
+        in_order = self.sorted_tasks(found) if job.role_minima() else []
+        first = self.customs.roles.first(job, in_order)
+        if not first:
+            return line
+        if isinstance(line, Line):
+            return Line(sorted(in_order, key=lambda task: task.uid not in first))  # stable
+        return Heap(lambda a, b: self._goes_first(a, b, first), found)
+
+    def _goes_first(self, one: Pod, other: Pod, first: dict[str, None]) -> bool:
+        if (one.uid in first) != (other.uid in first):
+            return one.uid in first
+        return self.task_less(one, other)
+
     # nodes
 
     def pre_predicate(self, task: Pod) -> Fit:
@@ -327,8 +354,22 @@ class Framework:
         return fits
 
     def refusals(self, task: Pod) -> tuple[Reason, ...]:
-        """Why no node takes the task, as far as plug-ins say it."""
-        return tuple(reason for said in self._refusals for reason in said(task))
+        """Why no node takes the task: what plug-ins say, and how many of the nodes with room that these would take the others
+        refuse, one after the other."""
+        told = [reason for hook in self._telling for reason in hook.__self__.refusals(task)]
+        if not self._silent:
+            return tuple(told)
+        left = np.zeros(self.nodes.used.shape[1], dtype=np.bool_)
+        left[self.nodes.by_name()] = True
+        left &= self.nodes.places(task.shape, left) > 0
+        for hook in self._telling:
+            left &= hook(task) == Fit.OK
+        for name, hook in self._silent:
+            refused = left & (hook(task) != Fit.OK)
+            if refused.any():
+                told.append(Reason(Code.NODE_NOT_MATCHED, nodes=int(refused.sum()), detail=name, pods=1))
+            left &= ~refused
+        return tuple(told)
 
     def is_steady(self, task: Pod) -> bool:
         """Does placing one such task leave all other nodes as they are for the next?"""
@@ -403,36 +444,38 @@ class Framework:
 
     def preemptable(self, preemptor: Pod, candidates: Sequence[Pod]) -> list[Pod]:
         """Whom it may evict in its queue."""
-        return self._victims("preemptable", lambda hook: hook(preemptor, candidates))
+        return self._victims(self._hooks["preemptable"], lambda hook: hook(preemptor, candidates))
 
     def reclaimable(self, reclaimer: Pod, candidates: Sequence[Pod]) -> list[Pod]:
         """Whom it may evict in other queues."""
-        return self._victims("reclaimable", lambda hook: hook(reclaimer, candidates))
+        return self._victims(self._taking["reclaimable"], lambda hook: hook(reclaimer, candidates))
 
     def evictable(self, preemptor: Job, candidates: Sequence[Pod], *, reclaim: bool) -> list[Pod]:
         """Whom a gang may evict."""
-        return self._victims("evictable", lambda hook: hook(preemptor, candidates, reclaim))
+        tiers = (self._taking if reclaim else self._hooks)["evictable"]
+        return self._victims(tiers, lambda hook: hook(preemptor, candidates, reclaim))
 
-    def _victims(self, name: str, ask: Callable[[Any], list[Pod] | None]) -> list[Pod]:
-        for tier in self._hooks[name]:
-            if common := self._agree(ask(hook) for hook in tier):
+    def _victims(self, tiers: Tiers, ask: Callable[[Any], list[Pod] | None]) -> list[Pod]:
+        for tier in tiers:
+            if common := self.customs.agree(ask(hook) for hook in tier):
                 return common
         return []
 
     def preempts_from(self, preemptor: Job, priority: int) -> bool:
         """Might it preempt another gang of that priority? Where all plug-ins have to agree on victims, a no is final for now."""
-        return self._might("preemptable", "preempts_from", preemptor, priority)
+        return self._might(self._hooks["preemptable"], "preempts_from", preemptor, priority)
 
     def reclaims_from(self, hook: str, queue: Queue) -> bool:
         """Might the hook (reclaimable, evictable) let go tasks of the queue to others? The same."""
-        return self._might(hook, "reclaims_from", queue)
+        return self._might(self._taking[hook], "reclaims_from", queue)
 
     def evicts_from(self, preemptor: Job, job: Job, *, reclaim: bool) -> bool:
         """Might the gang evict tasks of that one? The same."""
-        return self._might("evictable", "evicts_from", preemptor, job, reclaim)
+        tiers = (self._taking if reclaim else self._hooks)["evictable"]
+        return self._might(tiers, "evicts_from", preemptor, job, reclaim)
 
-    def _might(self, hook: str, name: str, *asked: Any) -> bool:
-        for tier in self._hooks[hook]:
+    def _might(self, tiers: Tiers, name: str, *asked: Any) -> bool:
+        for tier in tiers:
             says = [getattr(one.__self__, name) for one in tier if hasattr(one.__self__, name)]
             if tier and all(say(*asked) for say in says):
                 return True

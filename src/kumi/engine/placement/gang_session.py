@@ -54,7 +54,15 @@ def decide(state: State, now_ms: int) -> list[Decision]:
     journal.swap(answers, "nodes_seen", state.nodes.changed)
     between = InBetween(state) if is_open(state) else None
     around = Surroundings(
-        state.tasks, state.nodes, state.pods, journal, now_ms, answers.cleared_ms, answers.reserved, between
+        state.tasks,
+        state.nodes,
+        state.pods,
+        journal,
+        now_ms,
+        answers.cleared_ms,
+        reserved=answers.reserved,
+        promised=answers.promised,
+        ahead=between,
     )
     touched = dict(state.tasks.touched)
     for key in touched:
@@ -77,7 +85,6 @@ def decide(state: State, now_ms: int) -> list[Decision]:
     seating.assume(state, binds)
     decided: list[Decision] = [*evictions, *binds]
     for bind in between.binds if between is not None else ():
-        journal.drop(state.newcomers, bind.pod)
         state.assume(bind)
         decided.append(bind)
     for key in sorted({**touched, **state.tasks.touched, **state.tasks.waiting}):
@@ -145,7 +152,7 @@ def _is_calm(state: State, now_ms: int) -> bool:
 
 def _is_due(state: State, now_ms: int) -> bool:
     answers = state.answers
-    if not state.tasks.jobs:
+    if not (state.tasks.jobs or answers.reserved or answers.promised or answers.wake_ms is not None):
         return False
     timed = answers.wake_ms is not None and answers.wake_ms <= now_ms
     return answers.due or timed or answers.nodes_seen != state.nodes.changed

@@ -58,7 +58,7 @@ def run(
     is of these, of those that wait, and of those that something happens to now. None: of all."""
     outcome, waiting = Outcome(), (*around.tasks.waiting, *around.tasks.outside)
     with around.journal.trial():
-        framework = Framework(around, conf, plugins, ways.agree)
+        framework = Framework(around, conf, plugins, ways.customs)
         for name in conf.actions:
             ways.actions[name](framework, outcome)
         tasks = around.tasks

@@ -16,8 +16,8 @@ Kept          promised places count as used for everybody else: no pod on its ow
               for a workload that waits for its victims (../claims.py).
 Lost          a pod that needs a place whose node is gone, not ready, or takes no new pods, is Unplaced with RESERVATION_LOST;
               the cycle, which comes first, has its workload evicted (lost_place, ../admission/stops.py).
-Said once     Unplaced is decided when the reasons differ from those before. Equal shapes that find no room are looked for
-              once a session.
+Said once     Unplaced is decided when the reasons differ from those before, and once a session. Equal shapes that find no room
+              are looked for once a session.
 Order and ties workloads by key; a gang's pods by index, creation, key, uid; pods on their own as ../waiting.py has
               them.
 Cost          O(pods that came, or whose place changed); pods on their own are looked at again only when a node gained room.
@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kumi.engine.decisions import Bind, Decision
+from kumi.engine.decisions import Bind, Decision, Unplaced
 from kumi.engine.model import Pod, PodSet, PodShape, Workload
 from kumi.engine.placement import ahead, alone, gang, gang_session, preempting
 from kumi.engine.placement.devices import GPU, asked
@@ -64,7 +64,16 @@ def decide(state: State, now_ms: int) -> list[Decision]:
         with gang_session.held_back(state) as wanted:
             decided += _singles(state, now_ms, stuck, wanted)
         decided += preempting.decide(state, stuck)
-    return decided
+    return _last_words(decided)
+
+
+def _last_words(decided: list[Decision]) -> list[Decision]:
+    """Of what a pod is told of why it waits, before gangs had their turns and after, the last counts."""
+    told = [one.pod for one in decided if isinstance(one, Unplaced)]
+    last = {one.pod: number for number, one in enumerate(decided) if isinstance(one, Unplaced)}
+    if len(last) == len(told):
+        return decided
+    return [one for n, one in enumerate(decided) if not isinstance(one, Unplaced) or last[one.pod] == n]
 
 
 def _singles(state: State, now_ms: int, stuck: list[Pod], wanted: dict[tuple[int, int], int]) -> list[Decision]:

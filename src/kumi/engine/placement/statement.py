@@ -54,8 +54,8 @@ class Outcome:
     """gang -> what is kept for it"""
     wake_ms: int | None = None
     """when another session may end otherwise although nothing came; None: as far as the actions know, not by itself"""
-    explained: dict[PodShape, tuple[Reason, ...]] = field(default_factory=dict)
-    """shapes that found no room, and what the nodes said"""
+    explained: dict[tuple[str, PodShape], tuple[Reason, ...]] = field(default_factory=dict)
+    """queue and shape of tasks that found no room, and what the nodes said"""
 
 
 class Statement:

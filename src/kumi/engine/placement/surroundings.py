@@ -29,5 +29,7 @@ class Surroundings:
     """when tasks last had to go whoever waited (the shuffle action evicted some); None: not yet"""
     reserved: Mapping[str, Held] = field(default_factory=dict)
     """what the last session kept for gangs"""
+    promised: Mapping[str, str] = field(default_factory=dict)
+    """tasks that the last session promised a place, and the node, by uid"""
     ahead: Callable[[Job], None] | None = None
     """called with each gang before its turn: places the pods on their own that go before it (ahead.py)"""

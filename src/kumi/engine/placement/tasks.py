@@ -128,6 +128,20 @@ class Job:
         """How many tasks of the role are."""
         return sum(self.roles.get((role, s), 0) for s in statuses)
 
+    def role_minima(self) -> tuple[tuple[str, int], ...]:
+        """Those of the roles, where the gang's own covers them."""
+        if self.group is None or self.group.least < sum(least for _, least in self.group.least_of):
+            return ()
+        return self.group.least_of
+
+    def toward(self, *statuses: Status) -> int:
+        """How many tasks in one of these count toward the gang's minimum: of a role no more than help."""
+        have, minima = self.count(*statuses), self.role_minima()
+        if self.group is None or not minima:
+            return have
+        filled = sum(min(self.role_count(role, *statuses), least) for role, least in minima)
+        return filled + min(have - filled, self.group.least - sum(least for _, least in minima))
+
 
 class Tasks:
     """All gangs, their pods and their queues."""

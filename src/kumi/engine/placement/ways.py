@@ -1,7 +1,7 @@
 """Ways: what a profile decides differently from Volcano, one strategy each, picked once a session.
 
     actions    those that evict: as Volcano does, or so that nobody goes in vain (actions/attempt.py)
-    agree      whom the plug-ins of a tier let go together (agreeing.py)
+    customs    how it reads what plug-ins say (customs.py)
 Not here       the scheduler's file: conf.py.
 """
 
@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kumi.engine.placement import customs
 from kumi.engine.placement.actions import ACTIONS, LEAST, Action
-from kumi.engine.placement.agreeing import Agree, by_all, starting_anew
+from kumi.engine.placement.customs import Customs
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +20,11 @@ class Ways:
     """See the module."""
 
     actions: Mapping[str, Action]
-    agree: Agree
+    customs: Customs
 
 
-VOLCANO = Ways(ACTIONS, starting_anew)
-KUMI = Ways(LEAST, by_all)
+VOLCANO = Ways(ACTIONS, customs.VOLCANO)
+KUMI = Ways(LEAST, customs.KUMI)
 
 
 def of(profile: str) -> Ways:

@@ -4,13 +4,13 @@ The rule, of a gang that isn't ready, the first that holds:
     its pods aren't all there                  what the plug-ins say of it (job_valid)
     it wasn't let in                           its queue is closed, or has no room for what it needs
     the line holds it back                     it would pass others, or delay them
-    fewer than its minimum have a place        how many of how many, and what kept the next one from it
+    fewer than its minimum have a place        how many of how many, and what kept the next one from it: a node, or gates
     its places are promised                    others are still leaving
     of a gang that is ready, what kept the next of its tasks from a node, where one was tried.
 What kept a task: its queue, which has its share or is no longer open, or what the nodes say. Tasks of one shape are explained
 once a session.
 Why        an answer without its reason is no answer.
-Cost       O(nodes) a shape that found no room.
+Cost       O(nodes) a shape and queue that found no room.
 Not here   sentences: kumi.bridge.messages.
 """
 
@@ -42,10 +42,13 @@ def why(framework: Framework, outcome: Outcome, job: Job) -> tuple[Reason, ...]:
     promised = job.count(Status.PIPELINED)
     if promised and framework.job_pipelined(job):
         return (Reason(Code.PROMISED, pods=promised),)
-    placed = kept.placed if kept is not None else job.count(*READY)
+    placed = kept.placed if kept is not None else job.toward(*READY)
     short = Reason(Code.GANG_SHORT, need=job.group.least, have=placed, pods=job.group.least - placed)
     if kept is not None:
         return (short, *kept.why)
+    gated = sum(framework.tasks.pods[uid].gated for uid in job.by_status.get(Status.PENDING, ()))
+    if gated:
+        return (short, Reason(Code.PODS_GATED, pods=gated))
     if framework.overused(framework.tasks.queues[queue]):
         return (short, _no_more(framework, queue))
     return (short,)
@@ -66,6 +69,8 @@ def _no_more(framework: Framework, queue: str) -> Reason:
 
 def no_node(framework: Framework, outcome: Outcome, task: Pod) -> tuple[Reason, ...]:
     """What the nodes say."""
-    if task.shape not in outcome.explained:
-        outcome.explained[task.shape] = framework.refusals(task)
-    return outcome.explained[task.shape]
+    group = framework.job_of(task).group
+    key = (group.queue if group is not None else "", task.shape)
+    if key not in outcome.explained:
+        outcome.explained[key] = framework.refusals(task)
+    return outcome.explained[key]

@@ -182,7 +182,8 @@ class _Tasks:
                 if roles is None:
                     roles = self.roles[asked] = (Role("task", 1, _shape(table, asked)),)
                 arrives, runs = self._times(table, *times)
-                yield Arrive(Job(f"openb/{name}", arrives, roles, runs, tenant=qos, said_ms=runs))
+                said = None if runs is None else max(1, runs)
+                yield Arrive(Job(f"openb/{name}", arrives, roles, runs, tenant=qos, said_ms=said))
 
     def _times(self, table: _Table, created: str, deleted: str, scheduled: str) -> tuple[int, int | None]:
         """When it arrives, and for how long it runs."""

@@ -242,7 +242,7 @@ class _Log:
             via=Via.POD if self.together else Via.GANG,
             queue="" if self.together else self._queue(values[QUEUE]),
             tenant="" if values[USER] == "-1" else f"user-{values[USER]}",
-            said_ms=said if said > 0 else run,
+            said_ms=max(1, said if said > 0 else run),
         )
 
     def _queue(self, queue: str) -> str:

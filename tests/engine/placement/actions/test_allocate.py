@@ -159,6 +159,20 @@ def test_when_a_gang_may_do_without(
     assert scene.job("a").count(*READY) == 0
 
 
+def test_a_run_ends_where_its_gang_is_ready() -> None:
+    """A task that asks for nothing counts, so two of the three are enough; the third waits for its turn."""
+    scene = Scene(line(), node("n", cpu=3), ready("a", least=3), ready("b", least=1, created_ms=1))
+    scene.put(task("a-free", "a"), *(replace(one, shape=SHAPES[1]) for one in (*members("a", 3), *members("b", 1))))
+    assert bound(scene.run("allocate", *USUAL)) == {"a": 2, "b": 1}
+
+
+@pytest.mark.parametrize(("capability", "expected"), [(2, {}), (3, {"a": 3})])
+def test_a_run_ends_where_its_queue_may_have_no_more(capability: int, expected: dict[str, int]) -> None:
+    scene = Scene(line("q", capability={"cpu": capability}), node("n", cpu=9), ready("a", least=3))
+    scene.put(*(replace(one, shape=SHAPES[1]) for one in members("a", 3)))
+    assert bound(scene.run("allocate", *USUAL)) == expected
+
+
 @st.composite
 def mixed(draw: st.DrawFn) -> Scene:
     """Gangs of tasks of few shapes and roles, in queues that may not have all that they ask for."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from kumi.engine.placement.line.asking import Places
 from kumi.engine.placement.makeup import makeup
 from kumi.engine.placement.statement import Outcome, Refusal, Statement
 from kumi.engine.placement.tasks import Status
+from kumi.engine.placement.why import no_share
 from kumi.testing.builders import node
 from kumi.testing.gangs import Scene, gang, line, task
 
@@ -79,6 +81,50 @@ def test_what_nodes_say_is_looked_up_and_not_made_up() -> None:
     one = asked(scene.open("gang", "predicates"))
     assert one is not None
     assert (one.has_room(), one.refusal(Outcome())) == (False, None)
+
+
+def test_a_gang_is_told_how_many_of_its_tasks_have_a_place_and_what_keeps_the_next() -> None:
+    scene = Scene(node("n", cpu=9, pods=2), node("m", cpu=9, pods=1), line(capability={"cpu": 9}))
+    scene.put(gang("g", least=6, phase=Phase.INQUEUE), task("g-runs", "g", cpu=1, node="m"))
+    scene.put(*(task(f"g-{n}", "g", cpu=1) for n in range(5)))
+    session, outcome = scene.open(*PLUGINS), Outcome()
+    places, by_nodes = placed(session, outcome)
+    one = asked(session)
+    assert one is not None
+    assert (places, by_nodes) == (None, Refusal(3, outcome.explained["q", one.task.shape]))
+    assert one.refusal(outcome) == by_nodes
+
+    scene.put(line(capability={"cpu": 2}))
+    session = scene.open(*PLUGINS)
+    one = asked(session)
+    assert one is not None
+    assert one.refusal(Outcome()) == Refusal(2, no_share(session, one.task))
+
+
+def test_what_nodes_said_to_a_larger_gang_is_not_said_to_one_that_just_fits() -> None:
+    scene = Scene(node("n", cpu=9, pods=3), line(), gang("g", least=4, phase=Phase.INQUEUE))
+    scene.put(gang("fits", least=3, phase=Phase.INQUEUE))
+    scene.put(*(task(f"{name}-{n}", name, cpu=1) for name, count in (("g", 4), ("fits", 3)) for n in range(count)))
+    session, outcome = scene.open(*PLUGINS), Outcome()
+    placed(session, outcome)
+    larger, just_fits = asked(session), asked(session, "fits")
+    assert larger is not None
+    assert just_fits is not None
+    (said,) = outcome.explained.values()
+    assert larger.refusal(outcome) == Refusal(3, said)
+    assert (just_fits.refusal(outcome), just_fits.has_room()) == (None, True)
+
+
+@pytest.mark.parametrize(("pods", "may_use", "has_room"), [(3, 3, True), (2, 9, False), (9, 2, False), (9, 1, False)])
+def test_a_gang_has_room_where_nodes_and_queue_have_it_for_the_last_of_its_tasks(
+    pods: int, may_use: int, has_room: bool
+) -> None:
+    scene = Scene(node("n", cpu=9, pods=pods), line(capability={"cpu": may_use}))
+    scene.put(gang("g", least=3, phase=Phase.INQUEUE), *(task(f"g-{n}", "g", cpu=1) for n in range(3)))
+    one = asked(scene.open(*PLUGINS))
+    assert one is not None
+    assert one.has_room() is has_room
+    assert bool(one.places()) is has_room
 
 
 def test_only_gangs_of_one_kind_of_tasks_that_look_at_nobody_are_counted() -> None:

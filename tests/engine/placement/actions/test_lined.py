@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kumi.engine.decisions import Bind, Decision, EvictPod, GangPhase
@@ -177,11 +177,17 @@ def slowly(jobs: list[Lined], nodes: list[Node], policy: str) -> Played:
         return play(jobs, nodes, parse({"line": policy}))
 
 
+ONE, TWO = {"cpu": 1}, {"cpu": 2}
+
+
 @settings(max_examples=40, deadline=None)
 @given(DRAWN, st.sampled_from(["strict", "easy", "conservative"]), st.sampled_from([0, 2, 8]))
+@example([(1, 4, 2, 0, 0, ONE), (0, 5, 1, 1, 0, TWO), (2, 7, 1, 1, 0, ONE)], "easy", 2)
+@example([(0, 4, 3, 0, 0, ONE), (2, 2, 2, -1, 0, TWO), (0, 4, 1, -1, 0, TWO)], "conservative", 2)
 def test_gangs_that_are_counted_are_decided_about_as_those_placed_task_by_task(
     drawn: list[tuple[int, int, int, int, int, dict[str, int]]], policy: str, few: int
 ) -> None:
+    """In the examples other places are kept than before, and who waits is told anew."""
     jobs = [
         Lined(f"j{n}", at, runs, None if more < 0 else runs + more, pods, priority, gang=True, asks=asks)
         for n, (at, pods, runs, more, priority, asks) in enumerate(drawn)

@@ -83,6 +83,12 @@ def test_one_that_never_preempts_takes_what_is_free() -> None:
     assert served(made).node["h-0"] == "idle"
 
 
+def test_equal_tasks_of_a_gang_do_not_take_from_each_other_whatever_plug_ins_say() -> None:
+    made = Scene(line(), node("n", cpu=1))
+    made.put(gang("g", least=0, phase=Phase.RUNNING), task("g-0", "g", cpu=1, node="n"), task("g-1", "g", cpu=1))
+    assert evicted(run(made, "preempt", option("priority", without=("enablePreemptable",)), STARVING)) == []
+
+
 def test_a_later_task_takes_from_tasks_of_its_own_gang_that_matter_less() -> None:
     made = Scene(line(), *CLASSES, node("n", cpu=2), gang("h", least=1, phase=Phase.RUNNING))
     made.put(*(task(f"h-{n}", "h", cpu=1, node="n", priority=n) for n in range(2)), task("h-2", "h", cpu=1, priority=9))

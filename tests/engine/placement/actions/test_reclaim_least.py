@@ -83,3 +83,37 @@ def test_whoever_gives_nothing_for_sure_need_not_be_asked(made: Scene, whole: bo
         patch.setattr(gang_least, "_could", lambda framework, job, tasks: True)
         patch.setattr(preempt_least, "large_enough", mendable)
         assert run(made, actions, plugins) == quickly
+
+
+@pytest.mark.parametrize(
+    ("actions", "pods", "goes"),
+    [("reclaim gangreclaim", 1, 0), ("gangreclaim", 1, 0), ("reclaim", 1, 1), ("reclaim gangreclaim", 2, 1)],
+)
+def test_what_the_loser_could_take_back_is_not_taken(actions: str, pods: int, goes: int) -> None:
+    made = Scene(line("a"), line("b"), node("n", cpu=8, pods=pods))
+    made.put(gang("x", "a", least=0, phase=Phase.RUNNING), *(task(f"x-{n}", "x", cpu=1, node="n") for n in range(pods)))
+    made.put(gang("y", "b", least=1, phase=Phase.INQUEUE), task("y-0", "y", cpu=1))
+    assert len(evicted(run(made, actions, *PLUGINS, "bundle-shares"))) == goes
+
+
+def test_a_queue_takes_back_from_below_another_as_volcanos_guide_to_capacity_says() -> None:
+    """What its file's actions can't do is no reason to spare anybody: a plug-in names victims of gangreclaim for the asking."""
+    whole, half, quarter = ({"cpu": cpus, "memory": f"{cpus}Gi"} for cpus in (16, 8, 4))
+    made = Scene(
+        line("root", capability=whole, deserved=whole), *(node(f"n{n}", cpu=8, memory="8Gi") for n in range(2))
+    )
+    made.put(line("a", parent="root", deserved=half), line("b", parent="root", deserved=half))
+    made.put(line("a1", parent="a", deserved=quarter), gang("x", "a1", phase=Phase.RUNNING))
+    made.put(*(task(f"x-{n}", "x", cpu=4, memory="1Gi", node=f"n{n // 2}") for n in range(4)))
+    made.put(gang("y", "b", phase=Phase.INQUEUE), *(task(f"y-{n}", "y", cpu=4, memory="1Gi") for n in range(4)))
+    tiers = (("priority", "gang"), ("drf", "predicates", option("capacity", hierarchy=True), "nodeorder"))
+    assert len(evicted(run(made, "enqueue allocate backfill reclaim", *tiers))) == 1
+
+
+@pytest.mark.parametrize(("pods", "goes"), [(1, 0), (2, 1)])
+def test_what_a_gang_could_spare_once_it_has_it_is_not_taken_from_who_could_take_it_back(pods: int, goes: int) -> None:
+    made = Scene(line("a"), line("b"), node("n", cpu=8, pods=pods))
+    made.put(gang("x", "a", least=0, phase=Phase.RUNNING), *(task(f"x-{n}", "x", cpu=1, node="n") for n in range(pods)))
+    made.put(gang("y", "b", least=0, phase=Phase.INQUEUE), task("y-0", "y", cpu=1))
+    plugins = (option("gang", without=("enableJobStarving",)), "priority", "proportion")
+    assert len(evicted(run(made, "reclaim", *plugins))) == goes

@@ -75,6 +75,13 @@ def test_whole_devices_that_are_kept_are_any_of_those_that_nobody_shares() -> No
     assert at_most(state, ends(10, a), begins(20, 2000)) == ([400, 0], 2400)
 
 
+def test_whole_devices_count_at_their_most_also_once_they_are_free_again() -> None:
+    state = hall(a := runs("a", 400, 30, 0))
+    kept, gone = begins(5, 1000), Step(20, False, "kept", 0, gpu(1000), -1)
+    assert at_most(state, kept, gone) == ([400, 0], 1400)
+    assert at_most(state, kept, gone, ends(30, a), begins(40, 2000)) == ([400, 0], 2400)
+
+
 @pytest.mark.parametrize("policy", ["easy", "conservative"])
 def test_a_share_of_a_device_that_is_free_all_the_while_is_given_and_not_that_which_is_kept(policy: str) -> None:
     pods = [waits("first", 800, 50, created_ms=1), waits("late", 300, 200, created_ms=2)]

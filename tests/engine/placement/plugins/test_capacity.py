@@ -158,7 +158,6 @@ def test_what_others_of_the_team_were_let_in_for_counts_too() -> None:
         (line("a"),),  # no root
         (line("root"), team("a", "gone")),
         (line("root"), team("a", "b"), team("b", "a")),
-        (line("root"), team("a"), team("b", "a")),  # the gang is in an inner queue
     ],
 )
 def test_in_a_broken_tree_nothing_is_decided(queues: tuple[Queue, ...]) -> None:
@@ -239,5 +238,6 @@ def test_a_written_0_of_a_device_says_something_and_of_cpu_nothing() -> None:
     assert past_deserved({"cpu": 1, "gpu": 1}, {"cpu": 5, "gpu": 0}, wanted)
     assert not past_deserved({"cpu": 9, "gpu": 1}, {"cpu": 0, "gpu": 1}, wanted)
     assert past_deserved({"cpu": 9}, {"memory": 1}, wanted)
+    assert not past_deserved({"cpu": 9, "gpu": 1}, {"cpu": 5, "gpu": 1}, (("gpu", 1),))  # cpu isn't asked for
     assert is_relevant({"pods": 1000}, wanted)
     assert not is_relevant({"memory": 1, "cpu": 0}, wanted)

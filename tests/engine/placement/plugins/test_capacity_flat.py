@@ -65,7 +65,7 @@ def test_among_equal_shares_who_deserves_something_goes_first() -> None:
 def test_a_list_has_no_one_above_and_nothing_below() -> None:
     found = flat(a={}, b={})
     assert found.sound
-    assert (found.path("a"), found.above("a", 9), found.leaves("a")) == (("a",), (), ("a",))
+    assert (found.path("a"), found.above("a", 9), found.whole("a")) == (("a",), (), ("a",))
     assert found.depth("a", "b") == 0
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumi.engine.gangs import Queue
+from kumi.engine.gangs import Phase, Queue
 from kumi.engine.placement.plugins.capacity_tree import Tree
 from kumi.testing.builders import node
-from kumi.testing.gangs import Scene, gang, line, task
+from kumi.testing.gangs import Scene, gang, line, option, task
 
 some = st.dictionaries(st.sampled_from(["cpu", "gpu"]), st.integers(1, 6), max_size=2)
 
@@ -60,7 +60,8 @@ def test_leaves_paths_and_depths_fit_together(queues: list[Queue]) -> None:
         assert found.path(name)[0] == name
         assert found.path(name)[-1] == "root"
         assert found.above(name, 9) == found.path(name)[1:]
-        assert sorted(found.leaves(name)) == sorted(n for n in below[name] if below[n] == [n])
+        assert sorted(found.whole(name)) == sorted(below[name])
+        assert found.is_inner(name) == (below[name] != [name])
         for other in names:
             assert found.depth(name, other) == found.depth(other, name)
 
@@ -134,11 +135,14 @@ def test_without_a_root_with_a_lost_parent_or_in_a_circle_it_is_no_tree(queues: 
     assert not tree(*queues).sound
 
 
-def test_a_gang_in_an_inner_queue_makes_it_no_tree() -> None:
-    made = scene(line("root"), line("t"), line("a", parent="t"), gang("g", "t"))
-    assert not Tree.of(made.open()).sound
-    made.put(gang("g", "a"))
-    assert Tree.of(made.open()).sound
+def test_a_gang_in_an_inner_queue_waits_and_keeps_nobody_else_waiting() -> None:
+    made = Scene(line("root"), line("t", capability={"cpu": 6}), line("a", parent="t"), node("n", cpu=9))
+    for name, at in (("g", "t"), ("h", "a")):
+        made.put(gang(name, at, phase=Phase.INQUEUE), task(f"{name}-0", name, cpu=3))
+    tree = option("capacity", hierarchy=True)
+    assert [uid for uid, _ in made.run("enqueue allocate", "gang", "predicates", tree).outcome.binds] == ["h-0"]
+    made.put(task("g-1", "g", cpu=4, node="n"))  # placed before the queue became an inner one
+    assert made.run("enqueue allocate", "gang", "predicates", tree).outcome.binds == []
 
 
 def teams() -> Scene:

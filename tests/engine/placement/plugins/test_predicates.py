@@ -130,7 +130,8 @@ def test_each_cause_has_its_own_reason() -> None:
     said = [(r.code, r.detail, r.nodes, r.need, r.have, r.permanent) for r in reasons]
     assert said == [
         (Code.NODE_NOT_MATCHED, "not ready", 1, 0, 0, False),
-        (Code.NODE_NOT_MATCHED, "taint", 2, 0, 0, False),
+        (Code.NODE_NOT_MATCHED, "cordoned", 1, 0, 0, False),
+        (Code.NODE_NOT_MATCHED, "taint", 1, 0, 0, False),
         (Code.NODE_NOT_MATCHED, "selector", 1, 0, 0, False),
         (Code.NODE_TOO_SMALL, "", 1, 2000, 1000, False),
         (Code.NODES_FULL, "", 1, 2000, 1000, False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -171,6 +172,40 @@ def test_too_few_domains_count_as_an_empty_one() -> None:
     said = fits(nodes, one)
     assert said is not None
     assert said[nodes.by_name()].tolist()[:3] == [Fit.UNSCHEDULABLE] * 3
+
+
+@pytest.mark.parametrize("closed_by", ["label", "taint"])
+@pytest.mark.parametrize("heeded", [True, False])
+def test_a_zone_that_the_pod_cannot_use_is_emptier_only_where_it_counts(closed_by: str, heeded: bool) -> None:
+    """Zone a has a pod, zone b none and is closed to it: by its label, or by its taint."""
+    by_label = closed_by == "label"
+    taints = () if by_label else (Taint("t", "", "NoSchedule"),)
+    found = [
+        node("n1", {ZONE: "a", "disk": "fast"}),
+        node("n2", {ZONE: "b", "disk": "slow" if by_label else "fast"}, taints=taints),
+    ]
+    term = SpreadTerm(ZONE, A, by_affinity=heeded and by_label, by_taints=heeded and not by_label)
+    one = spreading(term)
+    one = replace(one, shape=replace(one.shape, node_selector=(("disk", "fast"),)))
+    nodes = table(found, [(one, "n1")])
+    said = fits(nodes, one)
+    assert said is not None
+    assert Fit(int(said[nodes.row_by_name["n1"]])) is (Fit.OK if heeded else Fit.UNSCHEDULABLE)
+
+
+@pytest.mark.parametrize("heeded", [True, False])
+def test_pods_on_nodes_that_the_pod_cannot_use_make_a_zone_fuller_only_where_they_count(heeded: bool) -> None:
+    found = [
+        node("n1", {ZONE: "a", "disk": "fast"}),
+        node("n2", {ZONE: "a", "disk": "slow"}),
+        node("n3", {ZONE: "b", "disk": "fast"}),
+    ]
+    one = spreading(SpreadTerm(ZONE, A, hard=False, by_affinity=heeded))
+    one = replace(one, shape=replace(one.shape, node_selector=(("disk", "fast"),)))
+    nodes = table(found, [(one, "n2")])
+    said = scores(nodes, one, nodes.by_name())
+    assert said is not None
+    assert said.tolist() == ([100.0, 100.0, 100.0] if heeded else [0.0, 0.0, 100.0])
 
 
 def test_a_run_is_steady_only_where_the_pods_do_not_count_themselves() -> None:

@@ -38,10 +38,11 @@ ACTIONS: Named[Action] = Named(
 LEAST: Named[Action] = Named(
     {
         **ACTIONS.where,
+        "allocate": f"{_HERE}.allocate_kept:run",
         "preempt": f"{_HERE}.preempt_least:run",
         "reclaim": f"{_HERE}.reclaim_least:run",
         "gangpreempt": f"{_HERE}.gang_least:preempt",
         "gangreclaim": f"{_HERE}.gang_least:reclaim",
     }
 )
-"""the same, where those that evict let nobody go in vain"""
+"""the same, where nobody goes in vain: by those that evict, and since what was promised is kept"""

@@ -64,7 +64,7 @@ def run(framework: Framework, outcome: Outcome) -> None:
         job = turns.jobs[queue.name].pop()
         if framework.around.ahead is not None:
             framework.around.ahead(job)
-        if _turn(framework, outcome, job, _tasks(framework, turns, job)):
+        if turn(framework, outcome, job, _tasks(framework, turns, job)):
             turns.jobs[queue.name].push(job)
         queues.push(queue)
 
@@ -85,7 +85,7 @@ def let_in(framework: Framework) -> list[Job]:
 def tasks_of(framework: Framework, job: Job) -> Waiting:
     """The gang's tasks that are to be tried, in their order."""
     pods = [framework.tasks.pods[uid] for uid in job.by_status.get(Status.PENDING, ())]
-    return framework.in_line(pod for pod in pods if not pod.gated and not framework.tasks.is_free(pod))
+    return framework.line_of(job, (pod for pod in pods if not pod.gated and not framework.tasks.is_free(pod)))
 
 
 def _tasks(framework: Framework, turns: _Turns, job: Job) -> Waiting:
@@ -95,7 +95,7 @@ def _tasks(framework: Framework, turns: _Turns, job: Job) -> Waiting:
     return turns.tasks[job.key]
 
 
-def _turn(framework: Framework, outcome: Outcome, job: Job, tasks: Waiting) -> bool:
+def turn(framework: Framework, outcome: Outcome, job: Job, tasks: Waiting) -> bool:
     """One turn of a gang. True where it is to have another one."""
     with framework.journal.trial() as trial:
         statement = Statement(framework, outcome)
@@ -141,7 +141,7 @@ def place(framework: Framework, outcome: Outcome, statement: Statement, job: Job
         if framework.job_ready(job):
             break
     if refused:
-        outcome.refusals[job.key] = Refusal(job.count(*READY), refused)
+        outcome.refusals[job.key] = Refusal(job.toward(*READY), refused)
     else:
         outcome.refusals.pop(job.key, None)
 

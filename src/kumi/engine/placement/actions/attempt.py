@@ -6,12 +6,14 @@ The rule   a task is promised a place where nobody has to go, if there is one; e
            trim     units of victims, the last taken first: where all tasks that are promised something on the nodes of a unit
                     find a place without its going, it stays. Again and again, until no unit may stay
            goes     the queue may have the task, there is room once those have left who are leaving, and the predicates pass
+           mutual   between queues: the queue of one that goes might take the gang's new places in its turn. Nobody goes then
 Why        what must never happen: an eviction after which the preemptor doesn't go, and one more victim than it takes. Victims
-           of the first task are often enough for the next ones, and those of later ones make earlier ones needless.
+           of the first task are often enough for the next ones, and those of later ones make earlier ones needless. And two
+           queues that take from each other for ever: of what none of them may have whole, say, the last pod of a node.
 All or nothing  the caller opens the trial around it and commits, or everything is as it was.
 Minimal    exact where the gang's tasks are equal; with different ones nothing is taken needlessly as long as those on other nodes
            stay where they were promised.
-Cost       clear: O(victims on the node) asks; trim: O(units x tasks on their nodes).
+Cost       clear: O(victims on the node) asks; trim: O(units x tasks on their nodes); mutual: an ask for each gang that loses.
 Source     Kumi's own; Kueue: minimal preemptions (remove until it fits, add back).
 Not here   who may be a victim: preempt_least.py, reclaim_least.py, gang_least.py.
 """
@@ -24,6 +26,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from kumi.engine.gangs import Queue
 from kumi.engine.model import Pod
 from kumi.engine.placement.actions.victims import enough
 from kumi.engine.placement.choose import choose
@@ -32,7 +35,7 @@ from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.hooks import Fit
 from kumi.engine.placement.makeup import Makeup, makeup
 from kumi.engine.placement.statement import Outcome, Statement
-from kumi.engine.placement.tasks import READY, Job, Rank, Status, task_priority
+from kumi.engine.placement.tasks import READY, Job, Rank, Status, request, task_priority
 
 
 class Attempt:
@@ -80,6 +83,27 @@ class Attempt:
     def is_complete(self) -> bool:
         """Has the gang its minimum, with what it is promised?"""
         return is_complete(self.framework, self.job)
+
+    def is_mutual(self) -> bool:
+        """Might the queue of one that goes take back what the gang is promised for it, once it has it?"""
+        tasks, mine = self.framework.tasks, self.framework.queue_of(self.job)
+        losers = {pod.member.group: pod for pod, _ in self.gone.values()}
+        if mine is None or not mine.reclaimable:
+            return False
+        with self.framework.journal.trial():
+            for task in self.promised.values():
+                tasks.move(task.uid, Status.BOUND, tasks.node[task.uid])
+            return any(self._takes_back(pod, mine) for pod in losers.values())
+
+    def _takes_back(self, pod: Pod, mine: Queue) -> bool:
+        """Might the pod's queue, when the pod is gone, take something of the gang by the actions of the file?"""
+        framework, job, promised = self.framework, self.framework.job_of(pod), list(self.promised.values())
+        queue, actions = framework.queue_of(job), framework.conf.actions
+        if queue is None or queue is mine or framework.overused(queue) or not framework.preemptive(queue, request(pod)):
+            return False
+        if "reclaim" in actions and framework.reclaimable(pod, promised):
+            return True
+        return "gangreclaim" in actions and bool(framework.evictable(job, promised, reclaim=True))
 
     def commit(self) -> None:
         """It is decided."""

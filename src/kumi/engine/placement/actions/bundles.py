@@ -25,6 +25,7 @@ from typing import TypeAlias
 
 from kumi.engine.gangs import Listed
 from kumi.engine.model import Amounts, Pod
+from kumi.engine.placement import roles
 from kumi.engine.placement.amounts import Shared, Sums
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.tasks import READY, Job, request, task_priority
@@ -90,8 +91,7 @@ def of_job(job: Job, tasks: Sequence[Pod]) -> list[Bundle]:
     surplus = job.count(*READY) - job.group.least
     if surplus < 0:
         return [Bundle(job, tuple(ordered), safe=True)]
-    least_of = dict(job.group.least_of) if job.group.least >= sum(n for _, n in job.group.least_of) else {}
-    spare = {role: job.role_count(role, *READY) + job.free.get(role, 0) - least for role, least in least_of.items()}
+    spare = roles.spare(job)
     safe, rest = [], []
     for pod in ordered:
         role = pod.member.role

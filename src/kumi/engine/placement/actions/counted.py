@@ -45,7 +45,7 @@ class Counted:
         room = self._room()
         placed = min(room, self.lacks - 1)
         if self._is_allowed(placed + 1):
-            said = outcome.explained.get(self.task.shape)
+            said = outcome.explained.get((self._queue.name, self.task.shape))
             return None if room >= self.lacks or said is None else Refusal(self._has() + placed, said)
         return Refusal(self._has() + self._allowed(placed), no_share(self._framework, self.task))
 
@@ -78,7 +78,7 @@ class Counted:
         return min(int(np.minimum(room, self.lacks).sum()), self.lacks)
 
     def _has(self) -> int:
-        return self._job.count(*READY)
+        return self._job.toward(*READY)
 
     def _is_allowed(self, count: int) -> bool:
         """May the queue have so many of them? It may have fewer where it may have more."""

@@ -63,6 +63,8 @@ def make_room(framework: Framework, outcome: Outcome, evictor: Evictor, job: Job
         if taken is None:
             return False
         attempt.trim(taken)
+        if attempt.is_mutual():
+            return False
         attempt.commit()
         trial.commit()
     return True

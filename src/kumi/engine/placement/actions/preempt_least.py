@@ -3,7 +3,8 @@
 The rule, queue by queue, for gangs that are let in, can be placed, and are starving, in their order:
     without its minimum   one attempt (attempt.py): its tasks in their order until it has it; all is committed, or nothing
     with its minimum      an attempt a task, as long as it is starving
-    at last               tasks of it against tasks of its own that matter less, an attempt a task
+    at last               tasks of it against tasks of its own that matter less, an attempt a task: whatever plug-ins say of equal
+                          ones, they would take each other's place for ever
 A task           a place for which nobody has to go; else the node where that costs the least: the highest victim matters least
                  (its gang's priority, its own), then the fewest victims, then the lowest sum of priorities, then the name
 Victims          as in preempt.py: of a node's bound or running tasks that let themselves be evicted, those that the plug-ins
@@ -49,7 +50,7 @@ from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.hooks import Fit
 from kumi.engine.placement.statement import Outcome
-from kumi.engine.placement.tasks import READY, Job, Rank, Status, best_effort
+from kumi.engine.placement.tasks import READY, Job, Rank, Status, best_effort, task_priority
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,10 @@ def _takes(framework: Framework, outcome: Outcome, job: Job, queue: Queue, *, ow
     def among(rank: Rank) -> bool:
         return rank[0] == queue.name and framework.preempts_from(job, framework.tasks.value(rank[1]))
 
+    def of_own(task: Pod, candidates: list[Pod]) -> list[Pod]:
+        below = [pod for pod in candidates if task_priority(pod.member) < task_priority(task.member)]
+        return framework.preemptable(task, below) if below else []
+
     least = partial(costs_of_own, framework, job) if own else partial(least_costs, framework, among)
     return Takes(
         framework,
@@ -103,7 +108,7 @@ def _takes(framework: Framework, outcome: Outcome, job: Job, queue: Queue, *, ow
         partial(is_any, framework, among),
         least,
         whose,
-        framework.preemptable,
+        of_own if own else framework.preemptable,
         partial(may_evict, framework),
     )
 
@@ -123,6 +128,8 @@ def serve(takes: Takes) -> None:
                     failed[task.shape] = None
             if is_complete(framework, job):
                 attempt.trim([[pod] for pod, _ in attempt.gone.values()])
+                if attempt.is_mutual():
+                    return
                 attempt.commit()
                 trial.commit()
     if is_complete(framework, job):
@@ -139,7 +146,7 @@ def _alone(takes: Takes, wanted: Callable[[], bool]) -> None:
             continue
         with framework.journal.trial() as trial:
             attempt = Attempt(framework, takes.outcome, takes.job)
-            if find(takes, attempt, task) and is_complete(framework, takes.job):
+            if find(takes, attempt, task) and is_complete(framework, takes.job) and not attempt.is_mutual():
                 attempt.commit()
                 trial.commit()
             else:

@@ -45,7 +45,7 @@ def starving_by_queue(framework: Framework) -> dict[str, list[Job]]:
 def pending(framework: Framework, job: Job) -> Line[Pod] | Heap[Pod]:
     """The gang's tasks that want a node."""
     pods = (framework.tasks.pods[uid] for uid in job.by_status.get(Status.PENDING, ()))
-    return framework.in_line(pod for pod in pods if not pod.gated)
+    return framework.line_of(job, (pod for pod in pods if not pod.gated))
 
 
 def is_preemptable(pod: Pod) -> bool:

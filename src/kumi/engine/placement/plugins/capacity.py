@@ -13,6 +13,7 @@ The rule, for a queue q; real, deserved, allocated and the order: capacity_flat.
                   Where it deserves none of it, and a queue within N levels is above both, the reclaimer's own queue must
                   deserve some
     victims' queues   those nearer to the reclaimer's in the tree first
+Open          and without queues below it, where they are a tree.
 N             ancestorReclaimLevel; 0: teams take from each other without a look at what a team as a whole has. The root never
               counts.
 Units         floats, of the units of kumi.engine.model.
@@ -92,11 +93,11 @@ class _Capacity:
         )
 
     def _takes(self, queue: Queue) -> bool:
-        return self.lines.sound and queue.state is QueueState.OPEN
+        return self.lines.sound and queue.state is QueueState.OPEN and not self.lines.is_inner(queue.name)
 
     def _allocated(self, name: str) -> Sums:
         allocated = self.session.tasks.allocated
-        return amounts.sum_of(allocated.get(leaf, {}) for leaf in self.lines.leaves(name))
+        return amounts.sum_of(allocated.get(one, {}) for one in self.lines.whole(name))
 
     def _within(self, name: str, wanted: Listed) -> bool:
         return amounts.within(amounts.plus(self._allocated(name), dict(wanted)), self.lines.real[name], wanted)
@@ -167,9 +168,9 @@ class _Capacity:
         return Vote.PERMIT if fits else Vote.REJECT
 
     def _lets_in(self, name: str, wanted: Shared) -> bool:
-        leaves = self.lines.leaves(name)
-        inqueue = amounts.sum_of(self.needs.of(leaf) for leaf in leaves)
-        elastic = amounts.sum_of(self.needs.elastic(leaf) for leaf in leaves)
+        counted = self.lines.whole(name)
+        inqueue = amounts.sum_of(self.needs.of(one) for one in counted)
+        elastic = amounts.sum_of(self.needs.elastic(one) for one in counted)
         total = amounts.plus(amounts.plus(wanted, self._allocated(name)), inqueue)
         return amounts.within(amounts.minus(total, elastic), self.lines.real[name], wanted.items())
 

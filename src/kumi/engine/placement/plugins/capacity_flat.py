@@ -53,9 +53,13 @@ class Flat:
         """The queues above it: none."""
         return ()
 
-    def leaves(self, name: str) -> tuple[str, ...]:
+    def whole(self, name: str) -> tuple[str, ...]:
         """The queues whose gangs count for the queue: itself."""
         return (name,)
+
+    def is_inner(self, name: str) -> bool:
+        """Has it queues below it? In a list none has."""
+        return False
 
     def compare(self, one: Queue, other: Queue) -> int:
         """Negative: `one` goes first, by its share."""

@@ -1,17 +1,18 @@
 """Capacity, as a tree: queues under queues; each is bound by what is above it.
 
-The rule   the tree       one root, named `root`, which is the parent of whoever names none; gangs are in the leaves.
-                          A queue whose parent isn't there, a cycle, a gang in an inner queue: nothing is decided at all
+The rule   the tree       one root, named `root`, which is the parent of whoever names none; gangs are in the leaves: one in an
+                          inner queue waits. A queue whose parent isn't there, a cycle: nothing is decided at all
            capability     what a queue doesn't name of it comes from its parent. The root: as written, else no limit
            real(q)        max(real(parent) - sum of the siblings' and its own guarantee, 0) + guarantee(q), at most capability(q);
                           of the root its capability
            deserved(q)    as written, at least the guarantee; of the root the sum of its children's
-           allocated(q)   of all leaves under it; so is what they need
+           allocated(q)   its own, and of all queues under it; so is what they need
            first          a leaf before an inner queue; two leaves by the shares of the queues just below what both are under,
                           which, where these are inner ones, are those of the beginning of the session
 Why          a team's queues fight with each other before they do with those of other teams.
+Inner queues what was placed from one before it had queues below it counts. In Volcano one gang in an inner queue stops everybody.
 Units        of kumi.engine.model.
-Cost         O(queues) when a session opens; a question about an inner queue O(its leaves).
+Cost         O(queues) when a session opens; a question about an inner queue O(queues below it).
 Source       Volcano: hierarchical queues of the capacity plug-in.
 Not here     a list of queues: capacity_flat.py; what follows from all this: capacity.py.
 """
@@ -42,7 +43,8 @@ class Tree:
     _ancestors: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """from the root down"""
     _children: dict[str, list[str]] = field(default_factory=dict)
-    _leaves: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _whole: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """each queue with all below it"""
     _at_open: dict[str, Standing] = field(default_factory=dict)
     """of inner queues"""
 
@@ -50,13 +52,13 @@ class Tree:
     def of(cls, session: Framework) -> Tree:
         """As the queues are now."""
         tree = cls(session)
-        tree.sound = tree._grow() and not any(tree._inner(job.group.queue) for job in session.jobs() if job.group)
+        tree.sound = tree._grow()
         if tree.sound:
             tree._share_out()
         return tree
 
     def _grow(self) -> bool:
-        """Ancestors, children and leaves. False where it is no tree."""
+        """Ancestors, children and all below. False where it is no tree."""
         queues = self.session.tasks.queues
         for name in sorted(queues):
             path, at = [name], name
@@ -70,10 +72,11 @@ class Tree:
                 self._children.setdefault(path[1], []).append(name)
         for name in sorted(queues, key=lambda n: -len(self._ancestors[n])):
             below = self._children.get(name, ())
-            self._leaves[name] = tuple(leaf for child in below for leaf in self._leaves[child]) or (name,)
+            self._whole[name] = (name, *(one for child in below for one in self._whole[child]))
         return ROOT in queues
 
-    def _inner(self, name: str) -> bool:
+    def is_inner(self, name: str) -> bool:
+        """Has it queues below it?"""
         return name in self._children
 
     def _share_out(self) -> None:
@@ -109,7 +112,7 @@ class Tree:
 
     def _allocated(self, name: str) -> Sums:
         allocated = self.session.tasks.allocated
-        return amounts.sum_of(allocated.get(leaf, {}) for leaf in self._leaves[name])
+        return amounts.sum_of(allocated.get(one, {}) for one in self._whole[name])
 
     def path(self, name: str) -> tuple[str, ...]:
         """The queues whose limits count for the queue: itself, and those above it."""
@@ -119,16 +122,16 @@ class Tree:
         """The queues above it, the nearest first, the root too; at most so many."""
         return self._ancestors[name][::-1][:levels]
 
-    def leaves(self, name: str) -> tuple[str, ...]:
+    def whole(self, name: str) -> tuple[str, ...]:
         """The queues whose gangs count for the queue."""
-        return self._leaves[name]
+        return self._whole[name]
 
     def compare(self, one: Queue, other: Queue) -> int:
         """Negative: `one` goes first."""
         a, b = one.name, other.name
-        if self._inner(a) != self._inner(b):
-            return -1 if self._inner(b) else 1
-        if not self._inner(a):
+        if self.is_inner(a) != self.is_inner(b):
+            return -1 if self.is_inner(b) else 1
+        if not self.is_inner(a):
             below = self.depth(a, b) + 1
             a, b = ((*self._ancestors[n], n)[min(below, len(self._ancestors[n]))] for n in (a, b))
         return self._standing(a).compare(self._standing(b))

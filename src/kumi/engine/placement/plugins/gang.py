@@ -6,7 +6,7 @@ The rule, of a gang with minimum m, where roles have minima of their own when m 
     pipelined    those that are promised a place count too
     starving     ready and promised ones are fewer than m
     first        a gang that isn't ready goes before one that is
-    victims      of each gang, in the given order, while more than m are ready
+    victims      of each gang, in the given order, while more than m are ready, and of each role as ../roles.py says
 Why          half a gang holds what the other half, or another gang, needs.
 Cost         O(roles).
 Source       Volcano: gang plug-in.
@@ -70,20 +70,24 @@ class _Gang:
     def _spared(self, candidates: Sequence[Pod]) -> list[Pod]:
         """Those that their gangs can spare."""
         spare: dict[str, int] = {}
+        of_role: dict[str, dict[str, int]] = {}
         victims = []
         for pod in candidates:
-            key = pod.member.group
+            key, role = pod.member.group, pod.member.role
             job = self.session.tasks.jobs[key]
             left = spare.setdefault(key, job.count(*READY) - _least(job))
-            if left > 0:
+            roles = of_role.setdefault(key, self.session.customs.roles.spare(job))
+            if left > 0 and roles.get(role, 1) > 0:
                 spare[key] = left - 1
+                if role in roles:
+                    roles[role] -= 1
                 victims.append(pod)
         return victims
 
 
 def _valid(job: Job) -> Reason | None:
     alive = (*READY, Status.PIPELINED, Status.PENDING)
-    for role, least in _role_minima(job):
+    for role, least in job.role_minima():
         have = job.role_count(role, *alive)
         if have < least:
             return Reason(Code.GANG_INCOMPLETE, pod_set=role, need=least, have=have, pods=least - have)
@@ -95,17 +99,10 @@ def _valid(job: Job) -> Reason | None:
 
 def _reaches(job: Job, statuses: tuple[Status, ...]) -> bool:
     """Do those in these statuses, and those that ask for nothing, reach every minimum?"""
-    if any(job.role_count(r, *statuses) + job.free.get(r, 0) < least for r, least in _role_minima(job)):
+    if any(job.role_count(r, *statuses) + job.free.get(r, 0) < least for r, least in job.role_minima()):
         return False
     return job.count(*statuses) + sum(job.free.values()) >= _least(job)
 
 
 def _least(job: Job) -> int:
     return job.group.least if job.group is not None else 0
-
-
-def _role_minima(job: Job) -> tuple[tuple[str, int], ...]:
-    """Those of the roles, where the gang's own covers them."""
-    if job.group is None or job.group.least < sum(n for _, n in job.group.least_of):
-        return ()
-    return job.group.least_of

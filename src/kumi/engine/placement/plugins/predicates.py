@@ -291,7 +291,8 @@ def _causes(nodes: Nodes, pod: Pod) -> list[tuple[str, Mask]]:
     near, within = every if lonely is None else ~lonely, volume_limits.mask(nodes, shape)
     return [
         ("not ready", node_masks.ready(nodes)),
-        ("taint", node_masks.cordon(nodes, shape) & node_masks.enduring(nodes, shape.tolerations)),
+        ("cordoned", node_masks.cordon(nodes, shape)),
+        ("taint", node_masks.enduring(nodes, shape.tolerations)),
         ("selector", node_masks.selected(nodes, shape)),
         ("affinity", node_masks.affine(nodes, shape)),
         ("zone", volume_zone.mask(nodes, shape)),
