@@ -271,14 +271,17 @@ class Framework:
 
     def victim_less(self, one: Pod, other: Pod, preemptor: Job) -> bool:
         """Is `one` taken first?"""
+        return self.victim_compare(one, other, preemptor) < 0
+
+    def victim_compare(self, one: Pod, other: Pod, preemptor: Job) -> int:
+        """Negative: `one` is taken first. Total."""
         a, b = self.job_of(one), self.job_of(other)
         if a is b:
-            return self.task_compare(one, other) > 0
+            return -self.task_compare(one, other)
         qa, qb = self.queue_of(a), self.queue_of(b)
         if qa is qb or qa is None or qb is None:
-            said = self.job_compare(a, b) or self.task_compare(one, other)
-            return said > 0
-        return self.victim_queue_compare(qa, qb, preemptor) < 0
+            return -(self.job_compare(a, b) or self.task_compare(one, other))
+        return self.victim_queue_compare(qa, qb, preemptor)
 
     def victim_queue_compare(self, one: Queue, other: Queue, preemptor: Job) -> int:
         """Negative: `one` gives first."""
@@ -292,7 +295,7 @@ class Framework:
         """In the order in which they are taken."""
 
         def compare(one: Pod, other: Pod) -> int:
-            return -1 if self.victim_less(one, other, preemptor) else int(self.victim_less(other, one, preemptor))
+            return self.victim_compare(one, other, preemptor)
 
         return sorted(victims, key=cmp_to_key(compare))
 

@@ -26,7 +26,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kumi.engine.gangs import Queue
 from kumi.engine.model import Pod
 from kumi.engine.placement.actions.victims import enough
 from kumi.engine.placement.choose import choose
@@ -86,20 +85,21 @@ class Attempt:
 
     def is_mutual(self) -> bool:
         """Might the queue of one that goes take back what the gang is promised for it, once it has it?"""
-        tasks, mine = self.framework.tasks, self.framework.queue_of(self.job)
+        framework, tasks, mine = self.framework, self.framework.tasks, self.framework.queue_of(self.job)
         losers = {pod.member.group: pod for pod, _ in self.gone.values()}
-        if mine is None or not mine.reclaimable:
+        others = [pod for pod in losers.values() if framework.queue_of(framework.job_of(pod)) is not mine]
+        if mine is None or not mine.reclaimable or not others:
             return False
-        with self.framework.journal.trial():
+        with framework.journal.trial():
             for task in self.promised.values():
                 tasks.move(task.uid, Status.BOUND, tasks.node[task.uid])
-            return any(self._takes_back(pod, mine) for pod in losers.values())
+            return any(self._takes_back(pod) for pod in others)
 
-    def _takes_back(self, pod: Pod, mine: Queue) -> bool:
+    def _takes_back(self, pod: Pod) -> bool:
         """Might the pod's queue, when the pod is gone, take something of the gang by the actions of the file?"""
         framework, job, promised = self.framework, self.framework.job_of(pod), list(self.promised.values())
         queue, actions = framework.queue_of(job), framework.conf.actions
-        if queue is None or queue is mine or framework.overused(queue) or not framework.preemptive(queue, request(pod)):
+        if queue is None or framework.overused(queue) or not framework.preemptive(queue, request(pod)):
             return False
         if "reclaim" in actions and framework.reclaimable(pod, promised):
             return True
