@@ -111,7 +111,7 @@ async def test_kill_9_at_any_moment_loses_nothing_and_makes_nothing_twice(cluste
     assert len(acknowledged) > ROUNDS
     async with connect(str(cluster.data_dir / "kubeconfig")) as kumi:
         await finished(kumi.client, acknowledged)
-        pods = (await kumi.client.list(SCHEME.of(Pod), "default")).items
+        pods = await ended(kumi.client)
         assert {p["status"]["phase"] for p in pods} == {"Succeeded"}
         assert {c["restartCount"] for p in pods for c in p["status"]["containerStatuses"]} == {0}
         await idle(kumi.client)
@@ -133,6 +133,17 @@ async def finished(client: Any, acknowledged: dict[str, str]) -> None:
                 assert "Failed" not in ends, found["status"]
                 if ends & {"Complete", "Succeeded"}:
                     del left[name]
+            await asyncio.sleep(0.1)
+
+
+async def ended(client: Any) -> list[Any]:
+    """All pods, once none waits or runs any more: a job that was created and not acknowledged may be the last, and of one that
+    has succeeded a worker may still be at its end."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            pods = (await client.list(SCHEME.of(Pod), "default")).items
+            if not {p["status"]["phase"] for p in pods} & {"Pending", "Running"}:
+                return list(pods)
             await asyncio.sleep(0.1)
 
 
