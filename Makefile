@@ -22,6 +22,7 @@ $(VENV)/ready: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing: install it (Debian: apt install python3-venv)" >&2; rm -rf $(VENV); exit 1; }
 	$(BIN)/python -m pip install -q --disable-pip-version-check -U "pip>=25.1"
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e .
+	@$(BIN)/python -m compileall -q src  # as pip does with what it copies; else each start of kumi compiles where the environment forbids to keep it
 	@touch $@
 
 $(VENV)/ready-dev: $(VENV)/ready tools/programs.py

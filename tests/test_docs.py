@@ -14,7 +14,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import rules  # noqa: E402
 
+from kumi.api.scheme import SCHEME, load  # noqa: E402
 from kumi.cli.main import COMMANDS  # noqa: E402
+from kumi.controllers.scheduler import Scheduler  # noqa: E402
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
@@ -39,6 +41,16 @@ def test_a_command_that_a_page_shows_exists() -> None:
     for page in PAGES:
         for command in re.findall(r"(?:`|^ +|/)kumi ([a-z][a-z-]*)", page.read_text(), re.MULTILINE):
             assert command in COMMANDS, f"{page.name}: kumi {command}"
+
+
+def test_the_rights_that_the_scheduler_needs_are_named() -> None:
+    load()
+    needed: dict[str, list[str]] = {}
+    for kind in map(SCHEME.of, Scheduler().watches):
+        needed.setdefault(kind.group or "core", []).append(kind.plural)
+    rights = (ROOT / "docs" / "volcano.md").read_text().partition("## Rights\n")[2].partition("\n## ")[0]
+    told = re.findall(r"^\| `?([\w.-]+)`? \| (`\w+`(?:, `\w+`)*) \|$", rights, re.MULTILINE)
+    assert {group: re.findall(r"\w+", names) for group, names in told} == {g: sorted(needed[g]) for g in needed}
 
 
 def test_every_dependency_has_its_reason() -> None:

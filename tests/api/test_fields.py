@@ -295,6 +295,17 @@ def test_what_is_no_time_is_a_wrong_type(text: str) -> None:
     assert [error.path for error in errors] == ["metadata.creationTimestamp"]
 
 
+@pytest.mark.parametrize(
+    ("text", "right"), [("2026-11-30T02:00:00+02:00", True), ("", True), ("today", False), ("2026-11-30", False)]
+)
+def test_times_of_other_kinds_must_be_times_and_stay_as_they_are_written(text: str, right: bool) -> None:
+    workload = kind_of("Workload", "kueue.x-k8s.io")
+    written = {"status": {"requeueState": {"requeueAt": text}}}
+    checked = fields.check(workload, "", written)
+    assert checked.object == written
+    assert errors(workload, written) == ([] if right else [("status.requeueState.requeueAt", "Invalid")])
+
+
 @given(st.recursive(st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)), st.text())
 def test_a_field_that_is_given_twice_is_found_whatever_stands_around_it(value: object, name: str) -> None:
     once = orjson.dumps({"value": value})

@@ -9,9 +9,11 @@ from kumi.api.meta import (
     Object,
     ObjectMeta,
     OwnerReference,
+    TimeError,
     find_condition,
     format_micro_time,
     format_time,
+    is_time,
     is_true,
     owner_reference,
     parse_time,
@@ -35,8 +37,22 @@ def test_times_of_other_zones_are_understood_and_what_is_no_time_is_told() -> No
     assert parse_time("1970-01-01T02:00:00+02:00") == 0
     assert parse_time(None) is None
     assert parse_time("") is None
-    with pytest.raises(ValueError):
-        parse_time("yesterday")
+    for text in ("yesterday", "2024-01-01", "2024-01-01T00:00:00", "2024-13-01T00:00:00Z"):
+        with pytest.raises(TimeError, match=text):
+            parse_time(text)
+
+
+@given(SECONDS)
+def test_what_is_written_as_kubernetes_has_it_is_a_time(seconds: int) -> None:
+    assert is_time(format_time(seconds * 1000))
+    assert is_time(format_micro_time(seconds * 1000))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "soon", "2024-01-01", "2024-01-01T00:00:00", "2024-13-01T00:00:00Z", "20240101T000000Z"]
+)
+def test_anything_else_is_none(text: str) -> None:
+    assert not is_time(text)
 
 
 def test_an_object_is_known_by_namespace_and_name() -> None:

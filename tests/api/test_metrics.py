@@ -11,9 +11,9 @@ from kumi.api.metrics import (
     METRICS,
     NODE_METRICS,
     POD_METRICS,
-    Measured,
     NodeMetrics,
     PodMetrics,
+    Usage,
     Used,
     node_metrics,
     pod_metrics,
@@ -55,7 +55,7 @@ def test_amounts_are_read_back_as_they_were_in_whole_kibibytes(one: Used) -> Non
 
 
 def test_a_node_has_one_usage() -> None:
-    made = node_metrics("n1", {"zone": "a"}, Measured(NOW, 10_002, {"": Used(250_123_456, 5000)}))
+    made = node_metrics("n1", {"zone": "a"}, Usage(NOW, 10_002, Used(250_123_456, 5000)))
     assert made == {
         "kind": "NodeMetrics",
         "apiVersion": "metrics.k8s.io/v1beta1",
@@ -68,7 +68,7 @@ def test_a_node_has_one_usage() -> None:
 
 
 def test_a_pod_has_a_usage_for_each_container_by_name() -> None:
-    made = pod_metrics("ns", "p", {}, Measured(NOW, 1000, {"b": Used(10**9, 1 << 20), "a": Used()}))
+    made = pod_metrics("ns", "p", {}, Usage(NOW, 1000, {"b": Used(10**9, 1 << 20), "a": Used()}))
     assert made["metadata"] == {"name": "p", "namespace": "ns", "creationTimestamp": "2027-01-15T08:00:00Z"}
     assert made["containers"] == [
         {"name": "a", "usage": {"cpu": "0", "memory": "0"}},
@@ -78,14 +78,14 @@ def test_a_pod_has_a_usage_for_each_container_by_name() -> None:
 
 
 def test_a_table_has_the_sums() -> None:
-    pod = pod_metrics("ns", "p", {}, Measured(NOW, 1000, {"a": Used(10**8, 1 << 20), "b": Used(10**8, 1 << 20)}))
-    node = node_metrics("n1", {}, Measured(NOW, 90_000, {"": Used(10**9, 3 << 30)}))
+    pod = pod_metrics("ns", "p", {}, Usage(NOW, 1000, {"a": Used(10**8, 1 << 20), "b": Used(10**8, 1 << 20)}))
+    node = node_metrics("n1", {}, Usage(NOW, 90_000, Used(10**9, 3 << 30)))
     assert table.render(POD_METRICS, [pod], NOW)["rows"][0]["cells"] == ["p", "200m", "2Mi", "1s"]
     assert table.render(NODE_METRICS, [node], NOW)["rows"][0]["cells"] == ["n1", "1", "3Gi", "1m30s"]
 
 
 def test_what_is_no_quantity_is_no_sum() -> None:
-    wrong = node_metrics("n1", {}, Measured(NOW, 1000, {})) | {"usage": {"cpu": "much"}}
+    wrong = node_metrics("n1", {}, Usage(NOW, 1000, Used())) | {"usage": {"cpu": "much"}}
     assert table.render(NODE_METRICS, [wrong], NOW)["rows"][0]["cells"] == ["n1", "", "0", "1s"]
 
 

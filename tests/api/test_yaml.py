@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api.errors import KumiError
-from kumi.api.yaml import Lenient, load_all, load_objects, repeated_keys
+from kumi.api.yaml import Lenient, Loader, load_all, load_objects, repeated_keys, roots
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,7 @@ from kumi.api.yaml import Lenient, load_all, load_objects, repeated_keys
         ("0x1f", 31),
         ("0o17", 15),
         ("017", 15),
+        ("08", 8),
         ("1e3", 1000.0),
         (".5", 0.5),
         ("-3", -3),
@@ -51,6 +52,52 @@ def test_a_lenient_reader_takes_the_last_of_repeated_keys_and_is_told_of_them() 
         'line 6: key "x" already set in map',
     ]
     assert repeated_keys("base: &b {x: 1}\nmore: {<<: *b, x: 2}") == []
+
+
+@pytest.mark.parametrize("reader", [Loader, Lenient])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "!!set {x}",
+        "!!binary aGk=",
+        "!!omap [b: 1]",
+        "!!pairs [b: 1]",
+        "!!timestamp 2024-01-01",
+        "!!int ''",
+        "!!int x",
+        "1" * 5000,
+        "!!float x",
+        "!!float .nan",
+        "1e999",
+        "!!bool x",
+        "{[a]: b}",
+        "{? {a: b} : c}",
+    ],
+)
+def test_what_json_cannot_say_is_an_error_with_its_line(text: str, reader: type[Loader]) -> None:
+    with pytest.raises(KumiError, match=r"^line 2: "):
+        list(load_all(f"a: 1\nb: {text}", reader))
+
+
+@pytest.mark.parametrize("text", ["&x [*x]", "&x {y: *x}", "[" * 500, "[" * 100_000])
+def test_what_has_no_end_is_no_yaml(text: str) -> None:
+    with pytest.raises(KumiError, match="this is not YAML"):
+        list(load_all(f"a: {text}"))
+
+
+@given(st.lists(st.sampled_from(["", "~", "null", "a: 1", "[]", "''", "!!null x"]), max_size=5))
+def test_a_document_that_is_null_is_none_for_whoever_reads(documents: list[str]) -> None:
+    text = "".join(f"---\n{document}\n" for document in documents)
+    said = [n for n, document in enumerate(documents) if document in ("a: 1", "[]", "''")]
+    assert [root.start_mark.line for root in roots(text)] == [2 * n + 1 for n in said]
+    assert list(load_all(text)) == [{"a: 1": {"a": 1}, "[]": [], "''": ""}[documents[n]] for n in said]
+
+
+def test_what_a_merge_key_brings_may_be_said_otherwise() -> None:
+    [document] = load_all("base: &b {x: 1, y: 2}\nmore: {<<: *b, x: 3}")
+    assert document["more"] == {"x": 3, "y": 2}
+    with pytest.raises(KumiError, match="line 2: key 'x' is given twice"):
+        list(load_all("base: &b {x: 1}\nmore: {<<: *b, x: 3, x: 4}"))
 
 
 def test_anchors_and_merge_keys_work() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -292,3 +294,9 @@ def test_a_pod_is_told_that_no_one_gpu_has_so_much() -> None:
         f"No node takes the pod: 2 nodes have no one GPU with 500m {GPU} free (the most is 400m {GPU}), "
         f"1 node has no 2 {GPU} that nobody shares (the most is 1 {GPU})."
     )
+
+
+@pytest.mark.process
+def test_who_only_tells_reads_no_translation() -> None:
+    code = "import sys, kumi.bridge.messages; sys.exit('kumi.bridge.into' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -12,7 +12,7 @@ from aiohttp.test_utils import TestServer
 from kumi.api.core import Node, NodeStatus
 from kumi.api.errors import KumiError
 from kumi.api.meta import ObjectMeta
-from kumi.api.metrics import Measured, NodeLoad, Used, node_metrics
+from kumi.api.metrics import NodeLoad, Usage, Used, node_metrics
 from kumi.api.wire import JsonObject
 from kumi.cli.loads import in_process, over_http, sources
 from kumi.engine.measuring import Measuring
@@ -24,7 +24,7 @@ from kumi.runtime.cache import Cache
 from kumi.runtime.polling import Source
 
 AT_MS = 1_800_000_000_000
-MEASURED = node_metrics("n1", {}, Measured(AT_MS, 10_000, {"": Used(10**9, 1 << 30)}))
+MEASURED = node_metrics("n1", {}, Usage(AT_MS, 10_000, Used(10**9, 1 << 30)))
 HALF = {"n1": (50.0, 25.0, AT_MS)}
 
 

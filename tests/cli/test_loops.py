@@ -102,6 +102,36 @@ async def test_all_are_made_anew_when_the_policy_changes_and_checks_follow(tmp_p
         await running
 
 
+async def ends(*, work: BaseException | None, change: BaseException | None, tmp_path: Path) -> list[str]:
+    """Runs loops of which one part ends by that error; None: it goes on until it is cancelled. Who was left running."""
+    running: list[str] = []
+
+    async def part(name: str, error: BaseException | None) -> None:
+        running.append(name)
+        try:
+            await asyncio.sleep(0)
+            if error is not None:
+                raise error
+            await asyncio.Event().wait()
+        finally:
+            running.remove(name)
+
+    loops = Loops(FakeClient(load()), NONE, tmp_path, lambda: part("change", change))
+    loops._run = lambda: part("work", work)  # type: ignore[method-assign]
+    with pytest.raises(ValueError, match="bad"):
+        await loops.run()
+    return running
+
+
+@pytest.mark.parametrize(
+    ("work", "change"), [(ValueError("bad"), None), (None, ValueError("bad")), (ValueError("bad"), KeyError("x"))]
+)
+async def test_when_one_part_fails_all_end_and_its_error_is_told(
+    tmp_path: Path, work: BaseException | None, change: BaseException | None
+) -> None:
+    assert await ends(work=work, change=change, tmp_path=tmp_path) == []
+
+
 BY_USAGE = Profile(measuring=Measuring())
 
 

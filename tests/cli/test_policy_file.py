@@ -36,6 +36,39 @@ def test_a_policy_that_changes_is_read_again_and_one_that_is_wrong_is_not(
     assert not policy.look()
 
 
+HEAD = "apiVersion: v1\nkind: ConfigMap\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "---\n---\n---\nscoring: nobody\n",
+        f"---\n---\n---\n{HEAD}data:\n  a: |\n    scoring: nobody\n",
+        f"{HEAD}<<: {{data: {{a: 'scoring: nobody'}}}}\n",
+        f"{HEAD}data: {{<<: {{a: 'scoring: nobody'}}}}\n",
+        f"{HEAD}data: {{a: 'scoring: !!binary aGk='}}\n",
+        f"{HEAD}data: {{a: 'scoring: !!timestamp 2024-01-01'}}\n",
+        f"{HEAD}data: {{a: 'scoring: !!set {{x}}'}}\n",
+        "scoring: 1e999\n",
+        "{[a]: b}\n",
+        "scoring: !!bool x\n",
+        "scoring: \x00\n",
+        "plugins: [no.py]\n",
+    ],
+)
+def test_whatever_is_wrong_what_was_read_before_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str
+) -> None:
+    path = write(tmp_path, "scoring: nodeorder\n")
+    policy = PolicyFile(path)
+    path.write_text(text)
+    assert not policy.look()
+    assert "what it said before goes on" in caplog.text
+    assert policy.profile.arguments == {"scoring": "nodeorder"}
+    path.write_text("scoring: binpack\n")
+    assert policy.look()
+
+
 def test_without_a_file_nothing_ever_changes() -> None:
     policy = PolicyFile(None)
     assert not policy.look()

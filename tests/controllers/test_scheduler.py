@@ -4,21 +4,19 @@ from typing import Any
 
 import pytest
 
-from kumi.api.claims import PersistentVolumeClaim
+from kumi.api.apps import ReplicaSet
+from kumi.api.claims import PersistentVolumeClaim, StorageClass
 from kumi.api.core import Pod, Service
 from kumi.api.kueue import Workload
 from kumi.api.limits import LimitRange
-from kumi.api.meta import Object, ObjectMeta
+from kumi.api.meta import ObjectMeta
 from kumi.api.metrics import NodeLoad
 from kumi.api.volcano import GROUP_NAME_ANNOTATION
 from kumi.api.wire import JsonObject
 from kumi.bridge.into import AROUND, TYPES, companions, volumeclaim
 from kumi.controllers.scheduler import LATER, Scheduler
 from kumi.controllers.unwritten import GANG_MS, REFRESH_AT_ONCE, REFRESH_MS
-from kumi.engine import invariants
 from kumi.engine.model import NodeUsage, Profile
-from kumi.runtime.decider import Step
-from kumi.runtime.reconcile import Create, Patch
 from kumi.testing.view import decoded
 
 from .made import (
@@ -27,71 +25,14 @@ from .made import (
     admitted,
     at,
     cluster_queue,
-    flavor,
     local_queue,
     meta,
-    namespace,
     node,
     pod,
     pod_template,
     workload,
 )
-
-SET_UP = (flavor(), cluster_queue(), local_queue(), namespace(), node())
-
-
-class Table:
-    """A scheduler and the objects that it was given; what it writes comes back to it, as the next versions."""
-
-    def __init__(self, *manifests: JsonObject) -> None:
-        self.scheduler, self.objects, self.now_ms, self.version = (
-            Scheduler(),
-            dict[tuple[str, str], JsonObject](),
-            NOW_MS,
-            1,
-        )
-        for manifest in (*SET_UP, *manifests):
-            self.put(manifest)
-
-    def put(self, manifest: JsonObject) -> None:
-        self.version += 1
-        versioned = {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": str(self.version)}}
-        new = decoded(versioned)
-        before = self.objects.get((manifest["kind"], new.key))
-        self.objects[manifest["kind"], new.key] = versioned
-        self.scheduler.apply(type(new), new.key, decoded(before) if before else None, new)
-
-    def remove(self, type_: type[Object], key: str) -> None:
-        self.scheduler.apply(type_, key, decoded(self.objects.pop((type_.__name__, key))), None)
-
-    def decide(self, *, ok: bool = True) -> dict[str, Step]:
-        """Decides until there is nothing left to decide; the steps, by token."""
-        done: dict[str, Step] = {}
-        while steps := self.scheduler.decide(self.now_ms).steps:
-            for step in steps:
-                done[step.token] = step
-                if ok:
-                    self._write(step)
-                self.scheduler.settle(step.token, ok, "" if ok else "conflict")
-            invariants.check(self.scheduler.state)
-            if not ok:
-                break
-        return done
-
-    def workload(self, name: str) -> JsonObject:
-        found: JsonObject = self.objects["Workload", f"team/{name}"]
-        return found
-
-    def _write(self, step: Step) -> None:
-        for write in step.writes:
-            if isinstance(write, Create):
-                key = ("Pod", f"{write.object['metadata']['namespace']}/{write.object['metadata']['name']}")
-                bound = self.objects[key]
-                self.put({**bound, "spec": {**bound["spec"], "nodeName": write.object["target"]["name"]}})
-            elif isinstance(write, Patch) and isinstance(write.body, dict):
-                about = self.objects[write.kind.kind, f"{write.namespace}/{write.name}"]
-                status = {**about.get("status", {}), **write.body["status"]}
-                self.put({**about, "status": {k: v for k, v in status.items() if v is not None}})
+from .table import Table
 
 
 def test_it_watches_what_the_engine_is_told_of() -> None:
@@ -379,6 +320,46 @@ def test_a_claim_that_is_gone_is_missed_again() -> None:
     assert "does not exist" in str(step.writes)
 
 
+def unreadable(obj: JsonObject) -> JsonObject:
+    """The volume or the class with a place that has no key."""
+    if obj["kind"] == "StorageClass":
+        return {**obj, "allowedTopologies": [{"matchLabelExpressions": [{"values": ["a"]}]}]}
+    terms = [{"matchExpressions": [{"operator": "In", "values": ["a"]}]}]
+    return {**obj, "spec": {**obj["spec"], "nodeAffinity": {"required": {"nodeSelectorTerms": terms}}}}
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_volume_that_cannot_be_read_is_as_if_it_were_not_there(first: bool) -> None:
+    table = Table(claim("Bound"), with_claim("p"), *(() if first else (volume(),)))
+    table.put(unreadable(volume()))
+    (step,) = table.decide(ok=False).values()
+    assert "PersistentVolumeClaim data has lost its volume" in str(step.writes)
+    table.put(volume())
+    assert list(table.decide()) == ["bind uid-p"]
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_class_that_cannot_be_read_is_as_if_it_were_not_there(first: bool) -> None:
+    made = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "local"}}
+    class_ = {**made, "provisioner": "x.csi", "volumeBindingMode": "WaitForFirstConsumer"}
+    table = Table(claim(), with_claim("p"), *(() if first else (class_,)))
+    table.put(unreadable(class_))
+    (step,) = table.decide(ok=False).values()
+    assert "PersistentVolumeClaim data has no volume yet" in str(step.writes)
+    table.remove(StorageClass, "local")
+    table.put(class_)
+    assert list(table.decide()) == ["bind uid-p"]
+
+
+def test_a_pod_that_cannot_be_read_is_as_if_it_were_not_there() -> None:
+    terms = [{"topologyKey": "zone", "labelSelector": {"matchExpressions": [{"operator": "Exists"}]}}]
+    near = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
+    table = Table(pod(spec={**of_gpus(1), "affinity": near}))
+    assert table.decide() == {}
+    table.put(pod(spec=of_gpus(1)))
+    assert list(table.decide()) == ["bind uid-p"]
+
+
 def limit_range(**item: Any) -> JsonObject:
     spec = {"limits": [{"type": "Container", **item}]}
     return {"apiVersion": "v1", "kind": "LimitRange", "metadata": meta("limits", "team"), "spec": spec}
@@ -399,6 +380,13 @@ def test_a_limit_range_that_comes_late_counts_for_those_who_wait() -> None:
     table.put(local_queue("nowhere"))
     assert list(table.decide()) == ["hold team/a"]
     assert table.workload("a")["status"]["decision"]["code"] == "OUTSIDE_LIMIT_RANGE"
+
+
+@pytest.mark.parametrize("before", [{"max": {GPU: "0"}}, {}])
+def test_a_limit_range_that_cannot_be_read_is_as_if_it_were_not_there(before: dict[str, Any]) -> None:
+    table = Table(limit_range(**before), workload("a", gpus=1))
+    table.put(limit_range(max={GPU: "much"}))
+    assert list(table.decide()) == ["admit team/a"]
 
 
 def test_settling_an_unknown_step_is_a_bug() -> None:
@@ -505,10 +493,47 @@ def test_a_pod_that_waits_is_read_again_when_its_service_comes_or_goes() -> None
 
 
 def test_a_service_that_is_another_one_under_the_same_name_is_learned_anew() -> None:
-    table = Table(pod(labels={"app": "x"}), labelled_service(app="x"))
-    other = labelled_service()
-    table.put({**other, "metadata": {**other["metadata"], "uid": "another"}})
+    table = Table(pod(labels={"app": "x"}), pod("other", labels={"app": "y"}), labelled_service(app="x"))
+    for selector, found in (({"app": "y"}, (False, True)), ({}, (False, False))):
+        other = labelled_service(**selector)
+        table.put({**other, "metadata": {**other["metadata"], "uid": f"another {selector}"}})
+        assert (is_spread(table), is_spread(table, "uid-other")) == found
+
+
+def replica_set(**expression: str) -> JsonObject:
+    selector = {"matchLabels": {"app": "x"}, "matchExpressions": [expression] if expression else []}
+    made = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {**meta("r", "team"), "uid": "uid-r"}}
+    return {**made, "spec": {"selector": selector}}
+
+
+def test_a_maker_that_cannot_be_read_is_as_if_it_were_not_there() -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "uid-r", "controller": True}
+    table = Table(pod(labels={"app": "x"}, ownerReferences=[owner]))
+    for written, found in ((replica_set(), True), (replica_set(operator="Exists"), False), (replica_set(), True)):
+        table.put(written)
+        assert is_spread(table) is found
+    table.remove(ReplicaSet, "team/r")
     assert not is_spread(table)
+
+
+def test_a_pod_that_says_how_it_is_spread_or_is_a_gangs_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = {"topologySpreadConstraints": [{"topologyKey": "z", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}]}
+    gang: dict[str, Any] = {"annotations": {GROUP_NAME_ANNOTATION: "g"}}
+    labels: dict[str, Any] = {"labels": {"app": "x"}}
+    table = Table(
+        pod(**labels), pod("said", **labels, spec=said), pod("member", **labels, **gang), pod("late", **labels)
+    )
+    table.put(pod("late", **labels, **gang))
+    again: list[str] = []
+    spread = companions.Companions.spread
+
+    def counted(self: companions.Companions, pod: Pod) -> Any:
+        again.append(pod.metadata.name)
+        return spread(self, pod)
+
+    monkeypatch.setattr(companions.Companions, "spread", counted)
+    table.put(labelled_service(app="x"))
+    assert again == ["p"]
 
 
 def test_a_pod_that_has_its_node_is_not_read_again() -> None:

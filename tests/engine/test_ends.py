@@ -70,7 +70,7 @@ def test_pods_of_a_gang_that_end_at_one_time_are_one_party() -> None:
     late, alone = running("r", 100, 960, group="ns/g"), [running(name, 100, 950) for name in ("s", "t")]
     made = ends(*pods, late, *alone)
     found = [(end, sorted(party.pods)) for end, _, party in made.in_order(NOW)]
-    assert found == [(1050, ["ns/s"]), (1050, ["ns/t"]), (1050, ["ns/p", "ns/q"]), (1060, ["ns/r"])]
+    assert found == [(1050, ["ns/p", "ns/q"]), (1050, ["ns/s"]), (1050, ["ns/t"]), (1060, ["ns/r"])]
 
 
 def test_what_is_found_of_a_party_holds_until_a_pod_comes_or_goes_or_that_is_taken_back() -> None:

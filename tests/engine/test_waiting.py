@@ -12,7 +12,7 @@ from kumi.engine.gangs import Member
 from kumi.engine.journal import Journal
 from kumi.engine.model import Pod
 from kumi.engine.placement.nodes import Nodes
-from kumi.engine.settings import QueueOrder
+from kumi.engine.settings import UNSAID_MS, QueueOrder
 from kumi.engine.shares import Shares
 from kumi.engine.waiting import Waiting
 from kumi.testing.builders import node, pod
@@ -98,3 +98,25 @@ def test_priority_comes_before_shares(shares: Shares) -> None:
     waiting = Waiting(Journal(), QueueOrder.FAIR, shares)
     shares.seat("a", pod("a/x", cpu=9).shape.requests, 1)
     assert list(waiting.in_order([pod("b/p"), pod("a/q", priority=1), pod("a/r")])) == ["a/q", "b/p", "a/r"]
+
+
+def test_those_with_an_earlier_turn_are_found_behind_others(shares: Shares) -> None:
+    waiting = Waiting(Journal(), QueueOrder.FAIR, shares)
+    shares.seat("b", pod("b/x", cpu=9).shape.requests, 1)
+    late, early = pod("a/p", created_ms=9), pod("b/q", created_ms=1)
+    for one in (late, early):
+        waiting.enter(one)
+    assert list(waiting.in_order()) == ["a/p", "b/q"]
+    assert list(waiting.in_order(before=(0, UNSAID_MS, 5, ""))) == ["b/q"]
+    assert list(waiting.in_order([late, early], before=(0, UNSAID_MS, 5, ""))) == ["b/q"]
+
+
+def test_of_those_that_find_no_room_whoever_has_not_heard_why_is_named() -> None:
+    waiting = Waiting(Journal())
+    full = pod("ns/full", cpu=1)
+    waiting.enter(full)
+    alike = waiting.by_shape[full.shape]
+    alike.full = alike.news = True
+    assert list(waiting.that_may_fit([])) == ["ns/full"]
+    alike.news = False
+    assert list(waiting.that_may_fit([])) == []

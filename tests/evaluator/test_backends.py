@@ -66,9 +66,7 @@ class KilledWorker(Exception):
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
     made = Cluster()
-    distributed = SimpleNamespace(
-        Client=made.client, get_client=made.get_client, KilledWorker=KilledWorker, TimeoutError=TimeoutError
-    )
+    distributed = SimpleNamespace(Client=made.client, get_client=made.get_client, KilledWorker=KilledWorker)
     dask = SimpleNamespace(config=SimpleNamespace(get=lambda name, other: made.address))
     ray = SimpleNamespace(is_initialized=lambda: made.there, init=made.init, shutdown=made.shutdown)
     errors = {
@@ -161,10 +159,24 @@ def test_a_cluster_that_does_not_answer_is_told(backend: str, cluster: Cluster) 
 @pytest.mark.parametrize("backend", ["loky", "dask", "ray"])
 def test_a_worker_that_dies_is_told_and_other_errors_are_left_as_they_are(backend: str, cluster: Cluster) -> None:
     for error in lost(backend):
-        with pytest.raises(KumiError, match=f"the backend {backend} lost a worker, or has none"), ready(backend, 1, 1):
+        with pytest.raises(KumiError, match=f"the backend {backend} lost a worker"), ready(backend, 1, 1):
             raise error
-    with pytest.raises(AssertionError), ready(backend, 1, 1):
-        raise AssertionError
+    for other in (AssertionError, TimeoutError):
+        with pytest.raises(other), ready(backend, 1, 1):
+            raise other
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_cluster_without_workers_is_told(
+    workers: int | None, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nobody_comes(jobs: int) -> int:
+        raise TimeoutError("no worker in 10 seconds")
+
+    monkeypatch.setattr("joblib.effective_n_jobs", nobody_comes)
+    with pytest.raises(KumiError, match="the backend dask has no workers: no worker in"), ready("dask", workers, 1):
+        pass
+    assert cluster.asked[-1] == "closed"
 
 
 def test_of_other_backends_nobody_knows_how_they_lose_workers() -> None:

@@ -138,6 +138,19 @@ def test_pods_that_nothing_tells_apart_take_the_places_of_their_workload_in_orde
     assert [d[2] for d in desk.heard.decisions] == ["ns/j/0/0", "ns/j/0/1"]
 
 
+def test_what_goes_by_the_same_decisions_has_no_places_left() -> None:
+    desk = Desk(Via.WORKLOAD)
+    desk.books.owned(desk.life, "uid-of-the-job", "ns/job-j-12345")
+    for name in ("a", "b", "c"):
+        desk.seen(name, owner="uid-of-the-job")
+    desk.books.decided(decided(Bind("c", "n"), Evict("ns/job-j-12345", "Preempted"), Bind("a", "n")))
+    assert desk.life.pods == {}
+    for name in ("d", "e"):
+        desk.seen(name, owner="uid-of-the-job")
+    desk.books.decided(decided(Bind("e", "n")))
+    assert desk.life.pods == {"e": (0, 0), "d": (0, 1)}
+
+
 def test_of_pods_in_a_queue_the_last_workload_counts() -> None:
     desk = Desk(Via.WORKLOAD)
     for key in ("ns/first", "ns/second"):

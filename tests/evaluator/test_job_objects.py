@@ -25,9 +25,7 @@ from kumi.engine.model import (
 from kumi.evaluator import job_objects
 from kumi.evaluator.job_objects import NOTHING, of_life, pod_object, role_of, workload_object, written
 from kumi.evaluator.life import Life
-from kumi.evaluator.manifests import checked
 from kumi.evaluator.model import START_MS, Job, Role, Via
-from kumi.jobs.pod_groups import role_hash
 from kumi.testing.stage import Stage
 
 NOW = format_time(START_MS)
@@ -129,18 +127,15 @@ def test_volumes_are_refused() -> None:
         pod_object(job(PodShape((), volume_claims=("team/c",))), Via.POD, (0, 0))
 
 
-def _pod(name: str, role: str = "", cpus: int = 1) -> JsonObject:
-    annotations = {"volcano.sh/task-spec": role} if role else {}
-    resources = {"requests": {"cpu": cpus}}
-    spec = {"containers": [{"name": "c", "image": "i", "resources": resources}]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "annotations": annotations}, "spec": spec}
+def _pod(name: str) -> JsonObject:
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}}
 
 
 def test_pods_that_somebody_wrote_have_the_places_of_their_roles() -> None:
     roles = (Role("ps", 1, PLAIN), Role("worker", 2, PLAIN))
     group = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "j"}}
-    pods = [_pod("a", "worker"), _pod("b", "ps"), _pod("c", "worker")]
-    found = written(job(roles=roles, via=Via.GANG), [group, *pods])
+    pods = [_pod("a"), _pod("b"), _pod("c")]
+    found = written(job(roles=roles, via=Via.GANG), [group, *pods], ["", "worker", "ps", "worker"])
     assert (found.group, found.made_of, found.stays) == (group, None, True)
     assert {seat: pod["metadata"]["name"] for seat, pod in found.pods.items()} == {
         (0, 0): "b",
@@ -150,36 +145,29 @@ def test_pods_that_somebody_wrote_have_the_places_of_their_roles() -> None:
     assert NOTHING.pods == {}
 
 
-def test_pods_of_one_role_and_several_shapes_have_places_of_their_own() -> None:
-    roles = (Role("task", 2, PLAIN), Role("task.2", 1, PLAIN))
-    pods = [_pod("a"), _pod("b", cpus=2), _pod("c")]
-    found = written(job(roles=roles, via=Via.GANG), pods)
-    assert [pod["metadata"]["name"] for pod in found.pods.values()] == ["a", "c", "b"]
-    with pytest.raises(KumiError, match="depends on its LimitRanges"):
-        written(job(roles=roles, via=Via.GANG), [_pod("a"), _pod("b"), _pod("c")])
-
-
-def test_pods_of_a_queue_have_the_places_of_their_shapes() -> None:
-    pods = [_pod("a"), _pod("b", cpus=2)]
-    hashes = sorted(role_hash(checked(pod, NOW).stored["spec"]) for pod in pods)
-    found = written(job(roles=tuple(Role(name, 1, PLAIN) for name in hashes), via=Via.WORKLOAD), pods)
-    assert [role_hash(checked(pod, NOW).stored["spec"]) for pod in found.pods.values()] == hashes
-
-
 def test_a_workload_is_alone_and_what_a_controller_makes_pods_of_is_not() -> None:
     for kind, is_alone in (("Workload", True), ("Job", False)):
-        assert written(job(via=Via.WORKLOAD), [{"apiVersion": "x/v1", "kind": kind}]).is_alone is is_alone
+        assert written(job(via=Via.WORKLOAD), [{"apiVersion": "x/v1", "kind": kind}], [""]).is_alone is is_alone
 
 
 def test_a_job_that_runs_in_rounds_is_one_round_as_long_as_all() -> None:
     meta = {"name": "j", "annotations": {"x/execution-duration": "3s", "kept": "yes"}}
     manifest = {"kind": "Job", "metadata": meta, "spec": {"parallelism": 2, "completions": 5}}
-    made = written(job(said_ms=9000), [manifest]).made_of
+    made = written(job(said_ms=9000), [manifest], [""]).made_of
     assert made is not None
     assert made["spec"] == {"parallelism": 2, "completions": 2}
     assert made["metadata"]["annotations"] == {"kept": "yes", "kumi.dev/execution-duration": "9s"}
     one = {"kind": "Job", "metadata": meta, "spec": {"parallelism": 2, "completions": 2}}
-    assert written(job(), [one]).made_of is one
+    assert written(job(), [one], [""]).made_of is one
+
+
+def test_what_says_nothing_of_how_many_at_a_time_has_one() -> None:
+    for said in ({}, {"parallelism": None}):
+        made = written(job(), [{"kind": "Job", "spec": {**said, "completions": 3}}], [""]).made_of
+        assert made is not None
+        assert made["spec"] == {**said, "completions": 2}
+    one = {"kind": "Job", "spec": {"parallelism": None, "completions": None}}
+    assert written(job(), [one], [""]).made_of is one
 
 
 def test_names_are_those_of_engine_speed() -> None:

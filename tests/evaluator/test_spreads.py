@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kumi.api.errors import KumiError
@@ -23,6 +23,10 @@ DRAWN = 200_000
         Exponential(40),
         LogNormal(60, 1.0),
         LogNormal(60, 1.5, 500),
+        LogNormal(3_600_000, 5.0),
+        LogNormal(60_000, 8.0, 2 * LONGEST_MS),
+        Exponential(LONGEST_MS / 2),
+        Pareto(LONGEST_MS / 4, 4 * LONGEST_MS, 0.5),
         Pareto(1, 1000, 1.1),
         Pareto(1, 1000, 1),
         Pareto(1, 1000, 0.5),
@@ -37,6 +41,8 @@ def test_the_mean_is_what_many_come_to(spread: Spread) -> None:
 
 
 @given(st.floats(0.1, 100), st.floats(1, 1000), st.floats(0.2, 3))
+@example(64.0, 1000.0, 1.0 + 2**-51)
+@example(64.0, 1.0 + 2**-51, 1.1)
 def test_nothing_is_outside_of_the_bounds(least: float, more: float, shape: float) -> None:
     most = least * more
     rng = np.random.default_rng(1)
@@ -53,9 +59,14 @@ def test_equal_seeds_draw_alike() -> None:
     assert one == other
 
 
-def test_the_widest_spread_has_lengths_that_can_be_counted_with() -> None:
-    drawn = LogNormal(3_600_000, WIDEST).draw(np.random.default_rng(0), 10_000)
-    assert drawn.max() == LONGEST_MS
+@pytest.mark.parametrize(
+    "spread",
+    [LogNormal(3_600_000, WIDEST), Exponential(LONGEST_MS), Pareto(LONGEST_MS / 2, 2 * LONGEST_MS, 0.1)],
+    ids=repr,
+)
+def test_the_widest_spreads_have_lengths_that_can_be_counted_with(spread: Spread) -> None:
+    drawn = spread.draw(np.random.default_rng(0), 10_000)
+    assert LONGEST_MS * 0.99 < drawn.max() <= LONGEST_MS
 
 
 @pytest.mark.parametrize(
@@ -64,6 +75,11 @@ def test_the_widest_spread_has_lengths_that_can_be_counted_with() -> None:
         lambda: Fixed(0),
         lambda: Exponential(-1),
         lambda: Uniform(5, 4),
+        lambda: Uniform(5, 2 * LONGEST_MS),
+        lambda: Fixed(2 * LONGEST_MS),
+        lambda: Exponential(2 * LONGEST_MS),
+        lambda: Pareto(2 * LONGEST_MS, 4 * LONGEST_MS),
+        lambda: LogNormal(2 * LONGEST_MS, 1),
         lambda: Pareto(0, 4),
         lambda: Pareto(1, 4, 0),
         lambda: LogNormal(10, 0),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumi.api.metrics import Measured, Used
+from kumi.api.metrics import Usage, Used
 from kumi.kubelet.meter import LEAST_MS, SOON_MS, Meter, Running
 from kumi.kubelet.process_trees import Tree
 from kumi.testing.clock import START_MS, VirtualClock
@@ -64,9 +65,9 @@ async def test_what_was_used_before_the_first_look_is_of_no_time() -> None:
     assert scene.meter.pod("pod-1") is None
     assert scene.meter.node("n1") is None
     await scene.look({A: 5_005_000})
-    assert scene.meter.pod("pod-1") == Measured(START_MS + 20_000, 10_000, {"a": Used(500_000_000, 1024)})
-    assert scene.meter.node("n1") == Measured(START_MS + 20_000, 10_000, {"": Used(500_000_000, 1024)})
-    assert scene.meter.node("n2") == Measured(START_MS + 20_000, 10_000, {"": Used()})
+    assert scene.meter.pod("pod-1") == Usage(START_MS + 20_000, 10_000, {"a": Used(500_000_000, 1024)})
+    assert scene.meter.node("n1") == Usage(START_MS + 20_000, 10_000, Used(500_000_000, 1024))
+    assert scene.meter.node("n2") == Usage(START_MS + 20_000, 10_000, Used())
     assert scene.meter.node("n3") is None
 
 
@@ -75,7 +76,7 @@ async def test_one_that_began_since_the_look_before_had_used_nothing_then() -> N
     await scene.look({})
     young = Running("n1", "young", "a", 7, START_MS + 10_000 + 6_000)
     await scene.look({young: 3_000})
-    assert scene.meter.pod("young") == Measured(START_MS + 20_000, 4_000, {"a": Used(750_000_000, 1024)})
+    assert scene.meter.pod("young") == Usage(START_MS + 20_000, 4_000, {"a": Used(750_000_000, 1024)})
 
 
 async def test_too_short_a_time_waits_for_the_next_look() -> None:
@@ -108,7 +109,7 @@ async def test_a_node_is_the_sum_of_its_own() -> None:
     await scene.look({A: 0, B: 0, OTHER: 0})
     await scene.look({A: 1000, B: 2000, OTHER: 4000})
     nodes = [scene.meter.node(name) for name in ("n1", "n2")]
-    assert [found and found.used[""] for found in nodes] == [Used(300_000_000, 2048), Used(400_000_000, 1024)]
+    assert [found and found.used for found in nodes] == [Used(300_000_000, 2048), Used(400_000_000, 1024)]
 
 
 async def test_who_is_gone_is_forgotten_and_one_of_its_name_is_another() -> None:
@@ -153,13 +154,14 @@ class Play:
     def __init__(self, scene: Scene, *running: Running) -> None:
         self.scene, self.running = scene, list(running)
         self.looks: list[tuple[int, int]] = []
-        self.fails = False
+        self.fails = self.spoils = False
 
     def read(self, guardians: Sequence[int]) -> dict[int, Tree]:
         self.looks.append((self.scene.clock.now_ms() - START_MS, len(guardians)))
         if self.fails:
             raise OSError("no /proc")
-        return {pid: Tree(self.looks[-1][0] * CORE_MS, 0) for pid in guardians}
+        memory: Any = "much" if self.spoils else 0
+        return {pid: Tree(memory if self.spoils else self.looks[-1][0] * CORE_MS, memory) for pid in guardians}
 
     async def run(self) -> AsyncIterator[Play]:
         task = asyncio.create_task(self.scene.meter.run(("n1",), lambda: list(self.running), 10_000, self.read))
@@ -189,17 +191,35 @@ async def test_it_looks_every_so_often_and_soon_at_who_is_new() -> None:
         assert play.looks[5:] == [(26_000, 1)]
 
 
-async def test_a_look_that_fails_is_told_and_the_next_one_is_soon(caplog: pytest.LogCaptureFixture) -> None:
+async def test_looks_that_fail_are_told_once_and_the_next_one_is_soon(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.ERROR)
+
+    def told() -> int:
+        return sum("can't be read" in record.message for record in caplog.records)
+
     async for play in Play(Scene(), A).run():
         await play.pass_(1)
         play.fails = True
-        with caplog.at_level(logging.ERROR):
-            await play.pass_(5)
-        assert play.looks == [(0, 1), (2000, 1), (12_000, 1)]
-        assert "can't be read" in caplog.text
+        await play.pass_(6)
+        assert play.looks == [(0, 1), (2000, 1), (12_000, 1), (14_000, 1)]
+        assert told() == 1
         play.fails = False
         await play.pass_(1)
-        assert play.looks[3:] == [(14_000, 1)]
+        assert play.looks[4:] == [(16_000, 1)]
+        assert play.scene.cpu("pod-1") == 1000
+        play.fails = True
+        await play.pass_(5)
+        assert told() == 2
+
+
+async def test_what_makes_no_sense_is_told_like_what_cannot_be_read(caplog: pytest.LogCaptureFixture) -> None:
+    async for play in Play(Scene(), A).run():
+        await play.pass_(1)
+        play.spoils = True
+        await play.pass_(6)
+        assert sum("can't be read" in record.message for record in caplog.records) == 1
+        play.spoils = False
+        await play.pass_(1)
         assert play.scene.cpu("pod-1") == 1000
 
 
@@ -222,7 +242,7 @@ async def test_real_containers_are_measured(cluster: Cluster) -> None:
     assert node is not None
     assert busy.used["rest"].cpu_nano < 10**8
     assert calm.used["main"].memory_bytes > 100_000
-    assert node.used[""] == Used(
+    assert node.used == Used(
         busy.used["burn"].cpu_nano + busy.used["rest"].cpu_nano + calm.used["main"].cpu_nano,
         sum(one.memory_bytes for found in (busy, calm) for one in found.used.values()),
     )

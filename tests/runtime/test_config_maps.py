@@ -98,6 +98,49 @@ def test_a_wrong_field_is_told_with_its_line_in_the_file(tmp_path: Path, text: s
     assert "tetris" in text.splitlines()[line - 1]
 
 
+EMPTY = "---\n---\n"
+
+
+@given(above=st.integers(0, 3))
+@settings(max_examples=4)
+def test_empty_documents_before_it_move_its_lines_and_nothing_else(above: int) -> None:
+    text = EMPTY * above + "---\n" + block(WRONG)
+    inner = unwrapped(raw_of(text), text.encode())
+    assert "tetris" in text.splitlines()[line_of(inner.text, "tiers[0].plugins[0].name") - 1]
+    plain = EMPTY * above + "---\n" + WRONG
+    assert "tetris" in plain.splitlines()[line_of(plain.encode(), "tiers[0].plugins[0].name") - 1]
+    within = block(EMPTY * above + "---\n" + WRONG)
+    inner = unwrapped(raw_of(within), within.encode())
+    assert "tetris" in within.splitlines()[line_of(inner.text, "tiers[0].plugins[0].name") - 1]
+
+
+MERGED = (
+    "---\n<<: &x {data: {volcano-scheduler.conf: 'scoring: nobody'}}\napiVersion: v1\nkind: ConfigMap\n",
+    "---\napiVersion: v1\nkind: ConfigMap\ndata: {<<: {volcano-scheduler.conf: 'scoring: nobody'}}\n",
+)
+
+
+@pytest.mark.parametrize("text", MERGED)
+def test_what_a_merge_key_brings_is_on_the_line_of_the_config_map(tmp_path: Path, text: str) -> None:
+    with pytest.raises(KumiError, match=r"wrong:\n  line 2: scoring"):
+        read_policy(write(tmp_path, text))
+
+
+def test_data_that_a_merge_key_brings_and_that_holds_no_policy_is_told_with_the_line_of_the_config_map(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(KumiError, match="line 2: data: a ConfigMap holds a policy"):
+        read_policy(write(tmp_path, "---\n<<: {data: {}}\napiVersion: v1\nkind: ConfigMap\n"))
+
+
+@pytest.mark.parametrize("value", ["!!binary aGk=", "!!timestamp 2024-01-01", "!!set {a}"])
+def test_what_json_cannot_say_is_told_with_the_line_of_the_value(tmp_path: Path, value: str) -> None:
+    with pytest.raises(KumiError, match=r'line 6: data\["volcano-scheduler.conf"\], whose line 1 this is: line 1: !!'):
+        read_policy(write(tmp_path, quoted(f"scoring: {value}")))
+    with pytest.raises(KumiError, match=r'line 6: data\["volcano-scheduler.conf"\]: line 7: !!'):
+        read_policy(write(tmp_path, block(f"scoring: {value}")))
+
+
 def test_a_value_that_is_no_yaml_is_told_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(KumiError, match=r"line 8, column"):
         read_policy(write(tmp_path, block("actions: a\ntiers: *x\n")))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kumi.api.core import Pod
-from kumi.api.scheme import SCHEME, load
-from kumi.api.wire import JsonObject
+from kumi.api.scheme import SCHEME, Kind, load
+from kumi.api.wire import JsonObject, Listing
 from kumi.sdk.explain import as_of_now, explain
 from kumi.sdk.jobs import name_of
 from kumi.testing.fake_client import FakeClient
@@ -104,6 +104,24 @@ async def test_a_job_whose_pods_crash_again_and_again_says_so(client: FakeClient
     first, second = await explain(client, name_of(job))
     assert first == "it was admitted and started, and 1 of its 2 pods crash again and again: p1 (exit code 2)"
     assert second == "its log says why: kubectl logs -n default p1 --previous"
+
+
+async def test_pods_are_listed_once(client: FakeClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = await put(client, "Job", "a")
+    owner = {"ownerReferences": [{"uid": job["metadata"]["uid"], "kind": "Job", "name": "a"}]}
+    admitted = {**ADMITTED, "conditions": [{"type": "Admitted", "status": "True"}]}
+    await put(client, "Workload", "w", metadata=owner, status=admitted)
+    await put(client, "Pod", "p0", metadata=owner)
+    listed: list[str] = []
+    whole = client.list
+
+    async def counted(kind: Kind, *args: Any, **options: Any) -> Listing:
+        listed.append(kind.kind)
+        return await whole(kind, *args, **options)
+
+    monkeypatch.setattr(client, "list", counted)
+    await explain(client, name_of(job))
+    assert listed.count("Pod") == 1
 
 
 FULL = {"type": "PodScheduled", "status": "False", "message": "No node takes the pod."}

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from kumi.api.errors import ApiError, FieldError, bad_request, invalid
-from kumi.api.meta import canonical_time
+from kumi.api.meta import canonical_time, is_time
 from kumi.api.quantity import QuantityError, canonical, nano
 from kumi.api.scheme import Kind
 from kumi.api.shapes import Shape, metadata_shape, shape_of
@@ -328,7 +328,7 @@ class _Walk:
         return _zero(shape)
 
     def _bounds(self, shape: Shape, value: Any, size: Any) -> None:
-        """Enum, pattern, and how small or large: a number by itself, all else by its length."""
+        """Enum, pattern, whether it is a time, and how small or large: a number by itself, all else by its length."""
         if shape.enum and value not in shape.enum:
             supported = ", ".join(f'"{word}"' for word in sorted(shape.enum))
             self._add(f"supported values: {supported}", "FieldValueNotSupported", value)
@@ -347,6 +347,8 @@ class _Walk:
             self._add(detail, "FieldValueTooLong" if long else "FieldValueTooMany", size)
         if shape.pattern is not None and value and not shape.pattern.search(value):
             self._add(f"should match '{shape.pattern.pattern}'", "FieldValueInvalid", value)
+        if shape.moment and value and not is_time(value):
+            self._add("must be of type date-time", "FieldValueInvalid", value)
 
     def _add(self, detail: str, type_: str, value: object) -> None:
         self.errors.append(FieldError(self._text(), detail, type_, value))

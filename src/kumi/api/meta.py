@@ -12,10 +12,18 @@ from functools import lru_cache
 
 from msgspec import Struct, field
 
+from kumi.api.errors import KumiError
 from kumi.api.wire import JsonObject
 
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d([.,]\d+)?(Z|[+-]\d\d:\d\d)")
 EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
+
+class TimeError(KumiError, ValueError):
+    """The text is no time."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"{text!r} is not a time: write it as RFC 3339 has it, such as 2006-01-02T15:04:05Z")
 
 
 class View(Struct, rename="camel", gc=False, kw_only=True):
@@ -124,11 +132,24 @@ def is_true(conditions: list[Condition], kind: str) -> bool:
 
 
 def parse_time(text: str | None) -> int | None:
-    """Milliseconds since the epoch (UTC) of an RFC 3339 time; None for none. ValueError if it is not a time."""
+    """Milliseconds since the epoch (UTC) of an RFC 3339 time; None for none. TimeError."""
     if not text:
         return None
-    moment = dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    try:
+        moment = dt.datetime.fromisoformat(text.replace("Z", "+00:00"))
+    except ValueError:
+        raise TimeError(text) from None
+    if moment.tzinfo is None:
+        raise TimeError(text)
     return (moment - EPOCH) // dt.timedelta(milliseconds=1)
+
+
+def is_time(text: str) -> bool:
+    """Whether it is written as RFC 3339 has it."""
+    try:
+        return bool(_RFC_3339.fullmatch(text)) and parse_time(text) is not None
+    except TimeError:
+        return False
 
 
 def format_time(ms: int) -> str:

@@ -14,7 +14,7 @@ Source    Kubernetes: resource metrics pipeline.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from msgspec import field
 
@@ -72,25 +72,27 @@ class Used(NamedTuple):
         return {"cpu": nano_text(self.cpu_nano), "memory": format_amount("memory", self.memory_bytes // 1024 * 1024)}
 
 
-class Measured(NamedTuple):
-    """What something used: by container, or under "" a node as a whole."""
+T = TypeVar("T")
+
+
+class Usage(NamedTuple, Generic[T]):
+    """What was used in the window that ends at a moment: by a node as a whole (Used), or by a pod's containers (Used by name)."""
 
     at_ms: int
     window_ms: int
-    used: Mapping[str, Used]
+    used: T
 
 
-def node_metrics(name: str, labels: Mapping[str, str], measured: Measured) -> JsonObject:
+def node_metrics(name: str, labels: Mapping[str, str], usage: Usage[Used]) -> JsonObject:
     """A NodeMetrics."""
-    total = sum_of(measured.used.values())
-    return {**_object(NODE_METRICS, {"name": name}, labels, measured), "usage": total.wire()}
+    return {**_object(NODE_METRICS, {"name": name}, labels, usage), "usage": usage.used.wire()}
 
 
-def pod_metrics(namespace: str, name: str, labels: Mapping[str, str], measured: Measured) -> JsonObject:
+def pod_metrics(namespace: str, name: str, labels: Mapping[str, str], usage: Usage[Mapping[str, Used]]) -> JsonObject:
     """A PodMetrics."""
-    containers = [{"name": container, "usage": used.wire()} for container, used in sorted(measured.used.items())]
+    containers = [{"name": container, "usage": used.wire()} for container, used in sorted(usage.used.items())]
     meta = {"name": name, "namespace": namespace}
-    return {**_object(POD_METRICS, meta, labels, measured), "containers": containers}
+    return {**_object(POD_METRICS, meta, labels, usage), "containers": containers}
 
 
 def sum_of(used: Iterable[Used]) -> Used:
@@ -101,15 +103,15 @@ def sum_of(used: Iterable[Used]) -> Used:
     return total
 
 
-def _object(kind: Kind, meta: JsonObject, labels: Mapping[str, str], measured: Measured) -> JsonObject:
-    at = format_time(measured.at_ms)
+def _object(kind: Kind, meta: JsonObject, labels: Mapping[str, str], usage: Usage[Any]) -> JsonObject:
+    at = format_time(usage.at_ms)
     metadata: JsonObject = {**meta, "creationTimestamp": at, **({"labels": dict(labels)} if labels else {})}
     return {
         "kind": kind.kind,
         "apiVersion": kind.api_version,
         "metadata": metadata,
         "timestamp": at,
-        "window": span_text(measured.window_ms),
+        "window": span_text(usage.window_ms),
     }
 
 

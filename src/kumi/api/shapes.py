@@ -80,6 +80,8 @@ class Shape:
     """whether the text must be base64 (Kubernetes' own kinds)"""
     time: str = ""
     """how exact a moment is written (Kubernetes' own kinds): second, microsecond"""
+    moment: bool = False
+    """whether the text must be a time, which stays as it is written (custom kinds)"""
     bounded: bool = False
     """whether there is anything to check beyond the type"""
     exact: PythonType | None = None
@@ -242,8 +244,10 @@ class _Compiler:
             shape.most = schema.get(f"max{unit}", shape.most)
         if "pattern" in schema:
             shape.pattern = re.compile(schema["pattern"])
+        shape.moment = shape.type == "string" and schema.get("format") == "date-time"
         low_or_high = shape.minimum is not None or shape.maximum is not None
-        shape.bounded = bool(shape.enum or shape.least or shape.most is not None or shape.pattern or low_or_high)
+        of_text = shape.enum or shape.pattern or shape.moment
+        shape.bounded = bool(of_text or shape.least or shape.most is not None or low_or_high)
 
 
 __all__ = ["PREFIX", "Shape", "definition_name", "definitions_of", "shape_of", "shape_of_type"]

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import field
 
 from kumi.api.defaulting.structural import by_schema
-from kumi.api.meta import Object, View
+from kumi.api.meta import Object, ObjectMeta, View
 from kumi.api.schema import Int32, Quantity, RawObject, Time, like, say
 from kumi.api.scheme import AGE, SCHEME, Column, Kind
 from kumi.api.validation.volcano import validate_pod_group, validate_queue
@@ -30,6 +30,11 @@ ROLE_ORDER_ANNOTATION = "volcano.sh/task-topology-task-order"
 HIERARCHY_ANNOTATION = "volcano.sh/hierarchy"
 HIERARCHY_WEIGHTS_ANNOTATION = "volcano.sh/hierarchy-weights"
 GROUP_LIMITS_ANNOTATION = "volcano.sh/nodegroup-resource-limits"
+
+
+def role_of(meta: ObjectMeta) -> str:
+    """The role of a pod in its gang; "" where it says none."""
+    return meta.annotations.get(TASK_SPEC_ANNOTATION) or meta.labels.get(TASK_SPEC_ANNOTATION) or ""
 
 
 class PodGroupSpec(View):

@@ -18,9 +18,10 @@ from collections.abc import Iterable, Sequence
 from kumi.api.claims import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kumi.api.meta import LabelSelector
 from kumi.api.quantity import QuantityError, nano
+from kumi.api.validation.claims import OWN_DRIVER
 from kumi.api.wire import JsonObject
 
-LOCAL = "kumi.dev/local"
+LOCAL = OWN_DRIVER
 """the provisioner of claims on directories of this machine, and the driver of such volumes"""
 PROTECTED = "kubernetes.io/pv-protection"
 """finalizer of a volume: its controllers take it out when it is no claim's any more"""

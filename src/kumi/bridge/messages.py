@@ -25,7 +25,7 @@ from kumi.api.errors import KumiError
 from kumi.api.meta import format_time, parse_time
 from kumi.api.quantity import format_amount, parse_amount
 from kumi.api.wire import JsonObject
-from kumi.bridge.into.pod import SCHEDULERS
+from kumi.bridge.scheduler_names import SCHEDULERS
 from kumi.engine.reasons import Ahead, Code, Considered, Reason, Record, Tried
 
 NAMES_AT_MOST = 3
@@ -80,6 +80,8 @@ SENTENCES: dict[Code, str] = {
     Code.NO_POD_GROUP: "its PodGroup {where} does not exist",
     Code.NO_QUEUE: "Queue {where} does not exist",
     Code.QUEUE_CLOSED: "Queue {where} is not open",
+    Code.QUEUE_INNER: "Queue {where} has queues below it, and only these take gangs",
+    Code.QUEUES_NO_TREE: "the Queues make no tree with the root root: a parent does not exist, or one is above itself",
     Code.NOT_LET_IN: "Queue {where} has no room for what the gang needs",
     Code.QUEUE_SHARE: "Queue {where} has had its share",
     Code.PROMISED: "{pods} of its pods {are} promised room that other pods are leaving",
@@ -129,6 +131,8 @@ CONDITION_REASONS: dict[Code, str] = {
     Code.NO_POD_GROUP: "Misconfigured",
     Code.NO_QUEUE: "Misconfigured",
     Code.QUEUE_CLOSED: "Suspended",
+    Code.QUEUE_INNER: "Misconfigured",
+    Code.QUEUES_NO_TREE: "Suspended",
     Code.NOT_LET_IN: "WaitingForQuota",
     Code.QUEUE_SHARE: "WaitingForQuota",
     Code.PROMISED: "TopologyPlacementFailed",

@@ -127,7 +127,7 @@ class Settings:
 
         async def measures() -> Sequence[JsonObject]:
             found = ((name, meter.node(name)) for name in self.names())
-            return [node_metrics(name, {}, measured) for name, measured in found if measured is not None]
+            return [node_metrics(name, {}, usage) for name, usage in found if usage is not None]
 
         return in_process(policy.profile, measures)
 

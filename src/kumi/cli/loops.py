@@ -12,7 +12,6 @@ as after a restart: nothing that matters lives in a loop alone.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -147,13 +146,13 @@ class Loops:
             work, change = asyncio.create_task(self._run()), asyncio.ensure_future(self._changed())
             try:
                 await asyncio.wait([work, change], return_when=asyncio.FIRST_COMPLETED)
-                if work.done():
-                    return await work
             finally:
                 for task in (change, work):
                     task.cancel()
-                    with contextlib.suppress(asyncio.CancelledError):
-                        await task
+                await asyncio.gather(change, work, return_exceptions=True)
+            if not work.cancelled():
+                return work.result()
+            change.result()
             self._make()
 
     async def _run(self) -> None:

@@ -45,7 +45,7 @@ from typing import Any, TypeAlias
 
 from kumi.api.meta import Object
 from kumi.api.scheme import load
-from kumi.bridge.into.pod import OWN_NAMES, SCHEDULERS
+from kumi.bridge.scheduler_names import OWN_NAMES, SCHEDULERS
 from kumi.controllers.aggregated_roles import AggregatedRoles
 from kumi.controllers.claim_protection import ClaimProtection
 from kumi.controllers.claims import ClaimController

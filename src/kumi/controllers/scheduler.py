@@ -7,12 +7,13 @@ Owners    one for each decision, in this order:
            a pod of a Workload is no task of its pod group: that one asks no queue, and is nobody's victim there.
 
 The rule   apply     an object becomes a delta (kumi.bridge.into); one that can't be read is not there. A LimitRange or a
-                     RuntimeClass says how workloads are read, a service or a ReplicaSet how pods are: those that it concerns
-                     are read again
+                     RuntimeClass says how workloads are read, a service or a ReplicaSet how pods that wait are: those that
+                     it concerns are read again
            decide    admission's cycle, then placement, at one `now`; each decision is a step (kumi.bridge.out)
            settle    the state keeps what was acknowledged and undoes what was refused
 Unwritten  what is no news to anybody waits for its turn (unwritten.py); for the state it is settled.
-Cost       O(changes) a call, besides the engine's own.
+Cost       O(changes) a call, besides the engine's own, and those who are read again: workloads of the namespace, or all for a
+           RuntimeClass; claims without a volume for a volume or a class; pods as in kumi.bridge.into.companions.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from kumi.api.errors import KumiError
 from kumi.api.measures import Family
 from kumi.api.meta import Object
 from kumi.bridge.into import AROUND, TYPES, Deltas, companions, removal, volumeclaim
-from kumi.bridge.into.companions import Companions, anybody, on_their_own
-from kumi.bridge.into.pod import SCHEDULERS
+from kumi.bridge.into.companions import Companions, Waiting, anybody, on_their_own
 from kumi.bridge.messages import record_to_json
 from kumi.bridge.out import step
 from kumi.bridge.out.hold import is_another_answer
+from kumi.bridge.scheduler_names import SCHEDULERS
 from kumi.controllers import line_measures, pending
 from kumi.controllers.unwritten import Unwritten
 from kumi.engine.admission import cycle
@@ -63,8 +64,8 @@ class Scheduler:
         self._volume_claims = volumeclaim.VolumeClaims()
         self._workloads: dict[str, kueue.Workload] = {}
         self._pods: dict[str, core.Pod] = {}
-        self._unbound: dict[str, dict[str, None]] = {}
-        """namespace -> pods without a node"""
+        self._waiting = Waiting()
+        """the pods without a node that are spread with their companions"""
         self._pod_groups: dict[str, volcano.PodGroup] = {}
         self._pending: dict[str, tuple[Decision, int]] = {}
         """token -> the decision, and the least revision that the object has once it is written"""
@@ -105,8 +106,7 @@ class Scheduler:
             self._learn(old, new)
             return
         if type_ in volumeclaim.TYPES:
-            for delta in self._volume_claims.deltas(old, new):
-                self._state.apply(delta)
+            self._reach(old, new)
             return
         if type_ in companions.TYPES:
             self._accompany(old, new)
@@ -129,7 +129,10 @@ class Scheduler:
         if old is not None:
             self._deltas.learn(old, gone=True)
         if new is not None:
-            self._deltas.learn(new)
+            try:
+                self._deltas.learn(new)
+            except KumiError:
+                self._deltas.learn(new, gone=True)
         namespace = next((obj.metadata.namespace for obj in (new, old) if obj is not None), "")
         for key, workload in sorted(self._workloads.items()):
             if not namespace or workload.metadata.namespace == namespace:
@@ -137,14 +140,26 @@ class Scheduler:
 
     def _accompany(self, old: Object | None, new: Object | None) -> None:
         """A service or a maker is another: pods that wait, and that it concerns, are read again."""
-        changes = [self._companions.learn(new)] if new is not None else []
+        changes = []
         if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
-            changes.insert(0, self._companions.learn(old, gone=True))
+            changes.append(self._companions.learn(old, gone=True))
+        if new is not None:
+            try:
+                changes.append(self._companions.learn(new))
+            except KumiError:
+                changes.append(self._companions.learn(new, gone=True))
         for touched in changes:
-            for uid in sorted(self._unbound.get(touched.namespace, ())) if touched is not None else ():
-                pod = self._pods[uid]
-                if touched is not None and touched.concerns(pod):
-                    self.apply(core.Pod, pod.key, pod, pod)
+            for pod in self._waiting.concerned(touched) if touched is not None else ():
+                self.apply(core.Pod, pod.key, pod, pod)
+
+    def _reach(self, old: Object | None, new: Object | None) -> None:
+        """A claim, a volume or a class is another."""
+        try:
+            deltas = self._volume_claims.deltas(old, new)
+        except KumiError:
+            deltas = self._volume_claims.deltas(new, None)
+        for delta in deltas:
+            self._state.apply(delta)
 
     def decide(self, now_ms: int) -> Batch:
         """See Decider."""
@@ -229,25 +244,19 @@ class Scheduler:
     def _remember(self, obj: Object) -> None:
         if isinstance(obj, core.Pod):
             self._pods[obj.metadata.uid] = obj
-            if obj.spec.node_name:
-                self._bound(obj)
+            if obj.spec.node_name or not self._companions.may_spread(obj):
+                self._waiting.drop(obj.metadata.uid)
             else:
-                self._unbound.setdefault(obj.metadata.namespace, {})[obj.metadata.uid] = None
+                self._waiting.put(obj)
         elif isinstance(obj, kueue.Workload):
             self._workloads[obj.key] = obj
         elif isinstance(obj, volcano.PodGroup):
             self._pod_groups[obj.key] = obj
 
-    def _bound(self, pod: core.Pod) -> None:
-        """It looks for no node any more."""
-        waiting = self._unbound.get(pod.metadata.namespace)
-        if waiting is not None and waiting.pop(pod.metadata.uid, self) is None and not waiting:
-            del self._unbound[pod.metadata.namespace]
-
     def _forget(self, obj: Object) -> None:
         if isinstance(obj, core.Pod):
             self._pods.pop(obj.metadata.uid, None)
-            self._bound(obj)
+            self._waiting.drop(obj.metadata.uid)
             self._unwritten.drop_pod(obj.metadata.uid)
         elif isinstance(obj, kueue.Workload):
             self._workloads.pop(obj.key, None)

@@ -5,7 +5,8 @@ The rule       a pod is put where it sits now (pods.py), and everybody who count
                holds most.
 Charged        nodes, devices and holders only where something of it changes by which they are charged (pods.charged).
 Attention      a pod that may be bound is a newcomer; one of a workload has that looked at.
-Cost           O(resources + log n) a pod: this is what a replay of a million jobs is made of.
+Cost           O(resources + log n) a pod: this is what a replay of a million jobs is made of, so who can have nothing to say of
+               a pod (it has no claims, is in no gang, nobody is nominated) isn't asked.
 Not here       when it happens: state.py; what is decided: placement/.
 """
 

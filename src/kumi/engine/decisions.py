@@ -3,8 +3,9 @@ acknowledged (ok) or refused (the assumption is undone and the thing is decided 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from kumi.engine.gangs import Phase
 from kumi.engine.model import Admission
@@ -100,6 +101,19 @@ class GangPhase:
 
 Decision: TypeAlias = Admit | Hold | Evict | Finish | Bind | Unplaced | EvictPod | Nominate | GangPhase
 Assumable: TypeAlias = Admit | Evict | Finish | Bind | EvictPod | Nominate | GangPhase
+
+
+Word = TypeVar("Word", Hold, Unplaced)
+
+
+def last_words(decided: list[Decision], kind: type[Word], of: Callable[[Word], str]) -> list[Decision]:
+    """Of what is said of one thing more than once, as it is looked at again, the last counts. `of`: of which thing."""
+    told = [(number, of(one)) for number, one in enumerate(decided) if isinstance(one, kind)]
+    last = {key: number for number, key in told}
+    if len(last) == len(told):
+        return decided
+    dropped = {number for number, key in told if last[key] != number}
+    return [one for number, one in enumerate(decided) if number not in dropped]
 
 
 @dataclass(frozen=True, slots=True)

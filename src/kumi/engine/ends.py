@@ -1,8 +1,7 @@
 """Ends: when pods that hold a node are expected to end, in the order of time.
 
-The rule   end(p)  = started(p) + what it says that it takes (Pod.started_ms, Member.execution_ms); of a gang's pod what the pod
-           group
-                     says counts, where it says something (PodGroup.execution_ms)
+The rule   end(p)            started(p) + what it says that it takes (Pod.started_ms, Member.execution_ms); of a gang's pod what
+                             the pod group says counts, where it says something (PodGroup.execution_ms)
            not started yet   it starts now
            overdue           one whose end is not after now ends in the next millisecond
            nobody says       it never ends, for this purpose
@@ -10,6 +9,8 @@ The rule   end(p)  = started(p) + what it says that it takes (Pod.started_ms, Me
 Why        reservations are made of these; nothing else knows what a node is used for later.
 Needs      `Pod.started_ms`: whoever tells of a pod that runs tells since when; without it, it is taken to start now, for ever.
 Party      pods of a gang that end at one time are one party, one on its own is another: what is kept, and looked at, is parties
+           (those of a gang that have started, that have not, and that are overdue by different times are several)
+Order      by end; then by key: the pod group, or the uid of one on its own
 Kept       as pods come, change and go, where the policy has a line that keeps reservations (kumi.engine.placement.line).
 Units      milliseconds since the epoch.
 Cost       O(1) a pod that comes or goes, O(log n) compares a party.
@@ -32,7 +33,7 @@ SOON_MS = 1
 
 
 Turn = tuple[int, str, str]
-"""(end, or how long it takes; pod group, "" for none; uid of one on its own)"""
+"""(end, or how long it takes; key: the pod group, or the uid of one on its own; that uid again, "" for a gang)"""
 
 
 class Party:
@@ -124,7 +125,7 @@ class Ends:
         if said is None or pod.terminating:
             return
         started = bool(pod.started_ms)
-        turn = (pod.started_ms + said, group, "" if group else pod.uid)
+        turn = (pod.started_ms + said, group or pod.uid, "" if group else pod.uid)
         parties = self.parties if started else self.starting
         if turn not in parties:
             self._journal.put(parties, turn, Party())
@@ -148,10 +149,11 @@ class Ends:
                 self._journal.discard(self.order, turn)
 
 
-def _which(one: tuple[int, Turn, Party]) -> tuple[int, str, str]:
-    """Their order; one that hasn't started and one that has are of one gang, and no more than two such parties end at once."""
-    return (one[0], one[1][1], one[1][2])
+def _which(one: tuple[int, Turn, Party]) -> tuple[int, str, str, int]:
+    """Their order, unique among the overdue, those that start now, and those to come."""
+    end, (ms, key, uid), _ = one
+    return (end, key, uid, ms)
 
 
 _LAST = "\U0010ffff"
-"""after every uid"""
+"""after every key"""

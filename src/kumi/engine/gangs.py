@@ -115,8 +115,9 @@ class PriorityClass:
 
 @dataclass(frozen=True, slots=True)
 class DisruptionBudget:
-    """How many more pods may be evicted of those in its namespace on whose labels `selector` holds. None, and one that
-    asks for nothing, mean no pod. `granted`: names of pods whose eviction is counted in `allowed` already."""
+    """How many more pods may be evicted of those in its namespace on whose labels `selector` holds. None means no pod, one that
+    asks for nothing all of them; Volcano's plug-in pdb reads that as none. `granted`: names of pods whose
+    eviction is counted in `allowed` already."""
 
     key: str
     selector: tuple[Requirement, ...] | None

@@ -60,26 +60,16 @@ def measuring(raw: Any, errors: list[FieldError]) -> Measuring:
     for name in OF_ELASTICSEARCH:
         section.skip(name)
     found = Measuring(
-        _type(section),
+        section.word("type", TYPES, PROMETHEUS),
         section.text("address", ""),
         section.duration("interval", EVERY_MS, least=LEAST_MS),
         _insecure(section),
     )
-    if found.type == PROMETHEUS and not _is_address(found.address):
+    if raw.get("type") in (None, PROMETHEUS) and not _is_address(found.address):
         detail = "must be the address of Prometheus, such as http://prometheus.monitoring:9090"
         section.wrong("address", detail, "FieldValueInvalid" if found.address else "FieldValueRequired", found.address)
     section.done()
     return found
-
-
-def _type(section: Section) -> str:
-    said = section.text("type", PROMETHEUS)
-    if said in TYPES:
-        return said
-    supported = ", ".join(f'"{name}"' for name in TYPES)
-    why = "Kumi doesn't ask Elasticsearch; " if said == ELASTICSEARCH else ""
-    section.wrong("type", f"{why}supported values: {supported}", "FieldValueNotSupported", said)
-    return RESOURCE_METRICS
 
 
 def _insecure(section: Section) -> bool:

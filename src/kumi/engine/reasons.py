@@ -64,6 +64,8 @@ class Code(Enum):
     NO_POD_GROUP = (Layer.JOB, "the PodGroup is created")
     NO_QUEUE = (Layer.QUEUE, "the Queue is created")
     QUEUE_CLOSED = (Layer.QUEUE, "the Queue is opened")
+    QUEUE_INNER = (Layer.QUEUE, "its PodGroup names a Queue below it, or there is none below it any more")
+    QUEUES_NO_TREE = (Layer.QUEUE, "the Queue root and every Queue's parent exist, and none is above itself")
     NOT_LET_IN = (Layer.QUEUE, "gangs that were let in before end, or the Queue may have more")
     QUEUE_SHARE = (Layer.QUEUE, "pods of the Queue end, or it may have more")
     PROMISED = (Layer.GANG, "the pods that are leaving have left")

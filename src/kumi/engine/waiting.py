@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 Turn: TypeAlias = tuple[int, int, int, str]
 """(-priority, what the order counts, created_ms, uid)"""
+_LAST: Turn = (2**63, 0, 0, "")
+"""after every turn"""
 
 
 class Alike:
@@ -115,7 +117,7 @@ class Waiting:
 
     def that_may_fit(self, newcomers: Iterable[Pod]) -> Iterator[str]:
         """As `in_order`, where everybody keeps their place: of those of a shape that is full, and told so, newcomers alone."""
-        heads = [(alike.turns[0], 1, alike) for alike in self.by_shape.values() if not alike.full]
+        heads = [(alike.turns[0], 1, alike) for alike in self.by_shape.values() if not alike.is_told]
         heads += [(self.turn(pod), 0, self.by_shape[pod.shape]) for pod in newcomers]
         heapify(heads)
         while heads:
@@ -137,13 +139,13 @@ class Waiting:
         counts = UNSAID_MS if self._counts_nothing else self._counts(pod)
         return (-pod.priority, counts, pod.created_ms, pod.uid)
 
-    def in_order(self, among: Iterable[Pod] | None = None) -> Iterator[str]:
+    def in_order(self, among: Iterable[Pod] | None = None, before: Turn | None = None) -> Iterator[str]:
         """The uids of all who wait, or of those among them, the first one first. Each may leave the line when it was named, and
-        nobody else."""
+        nobody else. `before`: where the order is `fair`, those with an earlier turn than that alone; they are anywhere in it."""
         if self._shares is None:
             return _one_by_one(self.line) if among is None else _named(sorted(self.turn(pod) for pod in among))
         lines = self.of_namespace if among is None else self._by_namespace(among)
-        return self._by_shares(lines, self._shares)
+        return self._by_shares(lines, self._shares, before)
 
     def _by_namespace(self, pods: Iterable[Pod]) -> dict[str, list[Turn]]:
         lines: dict[str, list[Turn]] = {}
@@ -153,16 +155,18 @@ class Waiting:
             line.sort()
         return lines
 
-    def _by_shares(self, lines: dict[str, list[Turn]], shares: Shares) -> Iterator[str]:
+    def _by_shares(self, lines: dict[str, list[Turn]], shares: Shares, before: Turn | None) -> Iterator[str]:
         """The head of the namespace that holds least; its next one stands where the namespace does once this one was named."""
         share = shares.by_now()
+        until = _LAST if before is None else before
+        lines = {namespace: line for namespace, line in lines.items() if line[0] < until}
         heads = [(line[0][0], share(namespace), line[0], namespace) for namespace, line in lines.items()]
         heapify(heads)
         while heads:
             _, _, turn, namespace = heappop(heads)
             yield turn[-1]
             following = _after(lines.get(namespace, ()), turn)
-            if following is not None:
+            if following is not None and following < until:
                 heappush(heads, (following[0], share(namespace), following, namespace))
 
     def _counts(self, pod: Pod) -> int:

@@ -12,10 +12,14 @@ Where what is:
     model                                    what a run is given (Load, Policy) and who hears of it (Observer)
     traces, scenarios, generators, reshape   where loads come from; sources: the same as paths and numbers
     policies, manifests                      what decides, by name or from a file
-    engine, heap, life, laws, budget, saving, why      a run at engine speed
+    engine, heap, life, laws, budget,
+    saving, why                              a run at engine speed
     stack, world, loops, feed, books, external         a run at stack speed, and schedulers in other processes
-    history, metrics, shares, fragmentation, summary, tables, result, report, prometheus, remote_write      what a run gives
-    play, experiments, backends, watch, outputs, compare, student, explain                                            many runs
+    history, metrics, shares, fragmentation,
+    summary, tables, result, report,
+    prometheus, remote_write                 what a run gives
+    play, experiments, backends, watch,
+    outputs, compare, student, explain       many runs
 """
 
 from __future__ import annotations

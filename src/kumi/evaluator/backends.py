@@ -30,10 +30,10 @@ PACKAGES = {DASK: "dask[distributed]", RAY: "ray"}
 """backend -> what is to be installed for it"""
 LOST = {
     LOCAL: ("joblib.externals.loky.process_executor", ("BrokenProcessPool",)),
-    DASK: ("distributed", ("KilledWorker", "TimeoutError")),
+    DASK: ("distributed", ("KilledWorker",)),
     RAY: ("ray.exceptions", ("RayActorError", "WorkerCrashedError", "OutOfMemoryError")),
 }
-"""backend -> the module of the errors that say that a worker is gone, or that there is none, and which these are"""
+"""backend -> the module of the errors that say that a worker is gone, and which these are"""
 
 
 @contextmanager
@@ -50,10 +50,14 @@ def ready(backend: str, workers: int | None, runs: int) -> Iterator[int]:
         around = _registered(backend)
     with around, parallel_config(backend=backend):
         try:
-            yield min(workers if workers is not None else _all(backend), runs)
+            at_once = workers if workers is not None and backend != DASK else _all(backend)
+        except TimeoutError as error:
+            raise KumiError(f"the backend {backend} has no workers: {error}") from error
+        try:
+            yield min(workers if workers is not None else at_once, runs)
         except lost(backend) as error:
             why = str(error) or type(error).__name__
-            raise KumiError(f"the backend {backend} lost a worker, or has none: {why}") from error
+            raise KumiError(f"the backend {backend} lost a worker: {why}") from error
 
 
 def lost(backend: str) -> tuple[type[BaseException], ...]:

@@ -13,7 +13,7 @@ Not here   the writing: stack.py. The rules of a job's life: life.py, engine.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kumi.api.core import Pod
 from kumi.api.meta import find_condition
@@ -40,6 +40,10 @@ class Submitted(Life):
     owner: str = ""
     of_workload: str = ""
     objects: Submission = NOTHING
+    seats: dict[int, dict[int, str]] = field(default_factory=dict)
+    """the other way round: role -> place of it -> uid"""
+    running: dict[str, None] = field(default_factory=dict)
+    """uids of pods that run"""
 
     @property
     def workload(self) -> str:
@@ -70,8 +74,6 @@ class Books:
         """uid of a Job -> whose it is"""
         self._of_workload: dict[str, Submitted] = {}
         """key of a Workload -> whose it is"""
-        self._running: dict[str, None] = {}
-        """uids of pods that run"""
         self._bound: dict[str, list[str]] = {}
         """key of a job -> uids of pods that were bound, and of which nobody was told yet"""
 
@@ -85,7 +87,7 @@ class Books:
     def submitted(self, life: Submitted, uid: str, seat: Seat) -> None:
         """That pod was made for that place of it."""
         self._of_pod[uid] = life
-        life.pods[uid] = seat
+        self._sits(life, uid, seat)
         self._names[uid] = self.next_uid(life, seat)
         self._made[life.via is Via.WORKLOAD] += 1
 
@@ -160,8 +162,8 @@ class Books:
             life.nodes[uid] = pod.spec.node_name
             self._bound.setdefault(life.job.key, []).append(uid)
             self.bound(pod)
-        if pod.status.phase == "Running" and uid not in self._running:
-            self._running[uid] = None
+        if pod.status.phase == "Running" and uid not in life.running:
+            life.running[uid] = None
             self._begins(life)
 
     def decided(self, decider: Decider) -> None:
@@ -169,16 +171,17 @@ class Books:
         if not isinstance(decider, Scheduler):
             return
         self.decisions += len(decider.decided)
-        seated: dict[str, None] = {}
+        seated, free = dict[str, None](), dict[tuple[str, int], list[int]]()
         for decision in decider.decided:
             if isinstance(decision, Bind):
-                self._takes_seat(decision.pod, seated)
+                self._takes_seat(decision.pod, seated, free)
                 seated[decision.pod] = None
             self.tell(self._named(decision))
             if isinstance(decision, Admit) and (life := self._of_workload.get(decision.workload)) is not None:
                 life.admission = decision.admission
             elif isinstance(decision, Evict) and (life := self._of_workload.get(decision.workload)) is not None:
                 self._evicted(life, What.LOST if decision.why == NODE_FAILURES else What.PREEMPTED)
+                free.clear()
 
     def done(self, decider: Decider) -> None:
         """See Watcher."""
@@ -216,31 +219,41 @@ class Books:
         if life is None or pod.status.phase in FINAL:
             return None
         role = role_of(life.job, pod)
-        taken = {seat for seat in life.pods.values() if seat[0] == role}
-        index = _index(pod)
-        seat = (role, len(taken) if index is None else index)
-        while seat in taken:
-            seat = (role, seat[1] + 1)
-        self.submitted(life, pod.metadata.uid, seat)
+        taken, index = life.seats.get(role, {}), _index(pod)
+        place = len(taken) if index is None else index
+        while place in taken:
+            place += 1
+        self.submitted(life, pod.metadata.uid, (role, place))
         return life
 
-    def _takes_seat(self, uid: str, seated: Mapping[str, None]) -> None:
+    def _sits(self, life: Submitted, uid: str, seat: Seat) -> None:
+        life.pods[uid] = seat
+        life.seats.setdefault(seat[0], {})[seat[1]] = uid
+
+    def _takes_seat(self, uid: str, seated: Mapping[str, None], free: dict[tuple[str, int], list[int]]) -> None:
         """The pod of a workload that doesn't tell its pods apart has the first of their places that waits for a node: at engine
-        speed places are filled in order. `seated`: who got one by this decision."""
+        speed places are filled in order. `seated`: who got one by this decision; `free`: gets, by job and role, the places whose
+        pods still wait, the first one last."""
         life, pod = self._of_pod.get(uid), self._pods.get(uid)
         if life is None or life.via is not Via.WORKLOAD or pod is None or _index(pod) is not None:
             return
-        role = life.pods[uid][0]
-        alike = [other for other, seat in life.pods.items() if seat[0] == role]
-        waiting = [other for other in alike if other not in life.nodes and other not in seated]
-        first = min(waiting, key=lambda other: life.pods[other])
-        life.pods[uid], life.pods[first] = life.pods[first], life.pods[uid]
+        seat = life.pods[uid]
+        there = life.seats[seat[0]]
+        left = free.get((life.job.key, seat[0]))
+        if left is None:
+            left = [place for place, other in there.items() if other not in life.nodes and other not in seated]
+            left = free[life.job.key, seat[0]] = sorted(left, reverse=True)
+        if not left:
+            return
+        place = left.pop()
+        first = there[place]
+        self._sits(life, first, seat)
+        self._sits(life, uid, (seat[0], place))
         self._names[uid], self._names[first] = self._names[first], self._names[uid]
 
     def _begins(self, life: Submitted) -> None:
         """One more of its pods runs."""
-        running = sum(uid in self._running for uid in life.pods)
-        if life.started_ms is not None or running < max(1, life.least):
+        if life.started_ms is not None or len(life.running) < max(1, life.least):
             return
         self.tell_placed()
         now_ms = self._now_ms()
@@ -252,7 +265,7 @@ class Books:
 
     def _take(self, life: Submitted, uid: str, what: What) -> None:
         """It has this pod no longer, for that cause."""
-        stays = sum(1 for other in life.nodes if other != uid)
+        stays = len(life.nodes) - (uid in life.nodes)
         if life.started_ms is not None and stays < max(1, life.least):
             left = [self._pods[other] for other in life.pods if other != uid and other in self._pods]
             self.doomed.setdefault(life.job.key, []).extend(left)
@@ -280,17 +293,17 @@ class Books:
 
     def _go(self, life: Submitted, uids: list[str]) -> None:
         """These pods of it are gone. Who was bound and had to go by one and the same decision was never placed."""
-        untold = self._bound.get(life.job.key, [])
-        self._bound[life.job.key] = [uid for uid in untold if uid not in uids]
+        untold, gone = dict.fromkeys(self._bound.get(life.job.key, [])), dict.fromkeys(uids)
+        self._bound[life.job.key] = [uid for uid in untold if uid not in gone]
         placed = [uid for uid in uids if uid in life.nodes and uid not in untold]
         if placed:
             places = life.places(placed)
             for observer in self._observers:
                 observer.left(self._now_ms(), life.job, places)
         for uid in uids:
-            life.nodes.pop(uid, None)
-            del life.pods[uid]
-            for table in (self._of_pod, self._pods, self._names, self._running):
+            role, place = life.pods.pop(uid)
+            del life.seats[role][place]
+            for table in (life.nodes, life.running, self._of_pod, self._pods, self._names):
                 table.pop(uid, None)
 
     def _call_off(self, life: Submitted) -> None:

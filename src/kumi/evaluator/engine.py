@@ -337,10 +337,12 @@ class Run:
 
     def _is_at_rest(self) -> bool:
         """Is there nothing but pods on their own, and nothing new to say of any? Then nobody is asked."""
-        state = self.state
-        simple = not (self._queued or state.tasks.jobs or state.gangs or state.newcomers or state.nominations.node_of)
-        calm = state.nodes_seen == state.nodes.changed or not state.pods.waiting.line
-        return simple and calm and state.profile.settings.line is Discipline.OPEN
+        state, waiting = self.state, self.state.pods.waiting
+        if self._queued or state.tasks.jobs or state.gangs or state.newcomers or state.nominations.node_of:
+            return False
+        if not waiting.line:
+            return not (waiting.first or waiting.reservations)
+        return state.nodes_seen == state.nodes.changed and state.profile.settings.line is Discipline.OPEN
 
     def _decide(self) -> list[Decision]:
         if not self._queued:

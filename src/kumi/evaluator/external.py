@@ -33,7 +33,7 @@ from kumi.apiserver.app import make_app
 from kumi.apiserver.authentication import Bearer
 from kumi.apiserver.identity import Identity
 from kumi.apiserver.server import Server
-from kumi.bridge.into.pod import SCHEDULERS
+from kumi.bridge.scheduler_names import SCHEDULERS
 from kumi.engine.decisions import Bind
 from kumi.engine.model import Profile
 from kumi.evaluator.answers import Answers

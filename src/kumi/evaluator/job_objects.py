@@ -23,22 +23,19 @@ from kumi.api import gpu_sharing
 from kumi.api.core import Pod
 from kumi.api.errors import KumiError
 from kumi.api.kueue import POD_SET_LABEL, QUEUE_LABEL
-from kumi.api.meta import format_micro_time, format_time
+from kumi.api.meta import format_micro_time
 from kumi.api.quantity import format_amount
 from kumi.api.volcano import GROUP_NAME_ANNOTATION, TASK_SPEC_ANNOTATION
 from kumi.api.wire import JsonObject
 from kumi.bridge.into.due import DEADLINE, EXECUTION, EXECUTION_NAME
 from kumi.bridge.into.neighbours import HARD, SOFT
-from kumi.bridge.into.shape import Shapes
 from kumi.engine.gangs import PodGroup
 from kumi.engine.model import Neighbours, PodShape, PodTerm, SpreadTerm
 from kumi.evaluator.life import Life, Seat, group, is_single, priority_class, queue_of
-from kumi.evaluator.manifests import checked
 from kumi.evaluator.model import Job, Role, Via
 from kumi.evaluator.objects import KUEUE, VOLCANO, quantities, requirement_json, selector_json, toleration_json
 from kumi.evaluator.said import text
 from kumi.jobs.job import MIN_PARALLELISM, SAME_COMPLETIONS
-from kumi.jobs.pod_groups import role_hash
 from kumi.jobs.training import REPLICA_TYPE
 
 IMAGE = "kumi.dev/none"
@@ -280,54 +277,29 @@ def of_life(life: Life, now_ms: int) -> Submission:
     return Submission(None, group_object(life, group(life, now_ms)) if life.via is Via.GANG else None, pods)
 
 
-def written(job: Job, manifests: Sequence[JsonObject]) -> Submission:
-    """What a job was written as. KumiError for what can't be followed at stack speed."""
+def written(job: Job, manifests: Sequence[JsonObject], roles: Sequence[str]) -> Submission:
+    """What a job was written as. `roles`: of each manifest, the role that it has as a pod of the job."""
     kinds = {(str(m.get("apiVersion")).rpartition("/")[0], str(m.get("kind"))) for m in manifests}
     if not kinds <= {("", "Pod"), ("scheduling.volcano.sh", "PodGroup")}:
         (made_of,) = manifests
         return Submission(_in_one_round(job, made_of) if made_of.get("kind") == "Job" else made_of, stays=True)
     gang = next((m for m in manifests if m.get("kind") == "PodGroup"), None)
-    alone = [m for m in manifests if m.get("kind") == "Pod"]
     by_role = {role.name: list[JsonObject]() for role in job.roles}
-    for manifest, name in zip(alone, _role_names(job, alone), strict=True):
-        by_role.setdefault(name, []).append(manifest)
-    if [len(pods) for pods in by_role.values()] != [role.count for role in job.roles]:
-        raise KumiError(f"which pods of {job.key} are alike depends on its LimitRanges: write all that they ask for")
+    for manifest, role in zip(manifests, roles, strict=True):
+        if manifest is not gang:
+            by_role[role].append(manifest)
     seats = {(number, index): pod for number, pods in enumerate(by_role.values()) for index, pod in enumerate(pods)}
     return Submission(None, gang, seats, stays=True)
-
-
-def _role_names(job: Job, pods: Sequence[JsonObject]) -> list[str]:
-    """The role of each, as arriving.py gives them."""
-    if len(job.roles) == 1:
-        return [job.roles[0].name] * len(pods)
-    stored = [checked(pod, format_time(job.arrives_ms)).stored for pod in pods]
-    if job.via is Via.WORKLOAD:
-        return [role_hash(pod["spec"]) for pod in stored]
-    shapes, names, found = Shapes(), dict[tuple[str, PodShape], str](), list[str]()
-    for pod in stored:
-        own = _role_name(pod)
-        key = own, shapes.of_template(pod, job.namespace)
-        if key not in names:
-            number = sum(name == own for name, _ in names) + 1
-            names[key] = own if number == 1 else f"{own}.{number}"
-        found.append(names[key])
-    return found
 
 
 def _in_one_round(job: Job, manifest: JsonObject) -> JsonObject:
     """A Job with more completions than pods at a time, as one whose pods take as long as all its rounds; others as they are."""
     spec = manifest.get("spec") or {}
-    if (spec.get("completions") or 1) <= spec.get("parallelism", 1):
+    at_a_time = spec.get("parallelism")
+    if (spec.get("completions") or 1) <= (1 if at_a_time is None else at_a_time):
         return manifest
     said = {} if job.said_ms is None else {EXECUTION: text(job.said_ms)}
     meta = manifest.get("metadata") or {}
     own = {key: value for key, value in (meta.get("annotations") or {}).items() if not key.endswith(EXECUTION_NAME)}
     rounds = {**manifest, "metadata": {**meta, "annotations": {**own, **said}}}
     return {**rounds, "spec": {**spec, "completions": job.pods}}
-
-
-def _role_name(pod: JsonObject) -> str:
-    meta = pod.get("metadata") or {}
-    said = (meta.get("annotations") or {}).get(TASK_SPEC_ANNOTATION)
-    return str(said or (meta.get("labels") or {}).get(TASK_SPEC_ANNOTATION) or "task")

@@ -3,7 +3,7 @@
 The rule   time        never goes back; at one instant ends come before starts, but for jobs that take no time
            life        a job arrives before anything else happens to it, starts when it doesn't run, and stops, is lost or ends
                        in the manner of one that runs or waits; one that finished has run for exactly its time
-    rest     at one instant a job is stopped STOPS_AT_MOST times at most
+           rest        at one instant a job is stopped STOPS_AT_MOST times at most
            gangs       one that runs holds at least its minimum
            capacity    nobody is placed where more would be used than there is, of any resource he asks for, pods included
            Little      the number of jobs in the system, summed over time, is the sum of their times in it: exactly, in integers

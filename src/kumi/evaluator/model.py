@@ -131,11 +131,13 @@ Act: TypeAlias = tuple[str, JsonObject]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An event as somebody wrote it: what is done with which objects, in order. `bare`: of a Change, the deltas that nobody wrote
-    as objects. A Change may have no deltas: what it does means nothing to the engine."""
+    """An event as somebody wrote it: what is done with which objects, in order. `roles`: of an Arrive, the role of each object
+    that is one of the job's pods, "" of others. `bare`: of a Change, the deltas that nobody wrote as objects. A Change may have
+    no deltas: what it does means nothing to the engine."""
 
     event: Event
     acts: tuple[Act, ...] = ()
+    roles: tuple[str, ...] = ()
     bare: tuple[Delta, ...] = ()
 
 

@@ -3,8 +3,9 @@
     Fixed         always the same
     Uniform       anything between two
     Exponential   what is memoryless: half is below 0.7 of the mean
-    LogNormal     most are short, some are long; cut off at `most_ms`, else at LONGEST_MS
+    LogNormal     most are short, some are long; cut off at `most_ms`
     Pareto        a tail as heavy as can be, between `least_ms` and `most_ms`: density ~ x^-(shape + 1)
+    Of all of them nothing is longer than LONGEST_MS: what has a tail is cut off there, and has its mean with that.
 
 Units      milliseconds, as floats; whoever makes times of them rounds.
 Why means  a load of so much percent needs an arrival rate, and that needs the mean, bounds and all.
@@ -14,7 +15,7 @@ Source     Feitelson: "Workload Modeling for Computer Systems Performance Evalua
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import erf, exp, inf, log, sqrt
+from math import erf, exp, expm1, inf, log, sqrt
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -49,7 +50,7 @@ class Fixed:
     length_ms: float
 
     def __post_init__(self) -> None:
-        _positive("length", self.length_ms)
+        _length("length", self.length_ms)
 
     @property
     def mean_ms(self) -> float:
@@ -70,6 +71,7 @@ class Uniform:
 
     def __post_init__(self) -> None:
         _bounds(self.least_ms, self.most_ms)
+        _length("most", self.most_ms)
 
     @property
     def mean_ms(self) -> float:
@@ -83,21 +85,21 @@ class Uniform:
 
 @dataclass(frozen=True, slots=True)
 class Exponential:
-    """Memoryless."""
+    """Memoryless. `mean`: were it not cut off."""
 
     mean: float
 
     def __post_init__(self) -> None:
-        _positive("mean", self.mean)
+        _length("mean", self.mean)
 
     @property
     def mean_ms(self) -> float:
         """See Spread."""
-        return self.mean
+        return -self.mean * expm1(-LONGEST_MS / self.mean)
 
     def draw(self, rng: np.random.Generator, count: int) -> Lengths:
         """See Spread."""
-        return rng.exponential(self.mean, count)
+        return np.minimum(rng.exponential(self.mean, count), LONGEST_MS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +111,7 @@ class LogNormal:
     most_ms: float = inf
 
     def __post_init__(self) -> None:
-        _positive("median", self.median_ms)
+        _length("median", self.median_ms)
         _positive("sigma", self.sigma)
         if self.sigma > WIDEST:
             raise KumiError(f"the sigma of a spread must be {WIDEST:g} at most, not {self.sigma}: 2 is a very wide one")
@@ -118,11 +120,9 @@ class LogNormal:
     @property
     def mean_ms(self) -> float:
         """See Spread."""
-        whole = self.median_ms * exp(self.sigma**2 / 2)
-        if self.most_ms == inf:
-            return whole
-        at = (log(self.most_ms) - log(self.median_ms)) / self.sigma
-        return whole * _below(at - self.sigma) + self.most_ms * (1 - _below(at))
+        whole, most = self.median_ms * exp(self.sigma**2 / 2), min(self.most_ms, LONGEST_MS)
+        at = (log(most) - log(self.median_ms)) / self.sigma
+        return whole * _below(at - self.sigma) + most * (1 - _below(at))
 
     def draw(self, rng: np.random.Generator, count: int) -> Lengths:
         """See Spread."""
@@ -140,23 +140,23 @@ class Pareto:
     def __post_init__(self) -> None:
         _positive("shape", self.shape)
         _bounds(self.least_ms, self.most_ms)
+        _length("least", self.least_ms)
 
     @property
     def mean_ms(self) -> float:
         """See Spread."""
-        low, high, shape = self.least_ms, self.most_ms, self.shape
-        if low == high:
-            return low
-        share = pow(low, shape) / (1 - pow(low / high, shape))
-        if shape == 1:
-            return float(share * log(high / low))
-        return float(share * shape / (shape - 1) * (pow(low, 1 - shape) - pow(high, 1 - shape)))
+        wide, over = log(min(self.most_ms, LONGEST_MS) / self.least_ms), self.shape - 1
+        if wide == 0:
+            return self.least_ms
+        part = -expm1(-over * wide) / over if over else wide  # exact also for a shape of nearly 1
+        return self.least_ms * self.shape * part / -expm1(-self.shape * wide)
 
     def draw(self, rng: np.random.Generator, count: int) -> Lengths:
         """See Spread."""
-        tail = 1 - (self.least_ms / self.most_ms) ** self.shape
+        most = min(self.most_ms, LONGEST_MS)
+        tail = 1 - (self.least_ms / most) ** self.shape
         drawn: Lengths = self.least_ms / (1 - rng.random(count) * tail) ** (1 / self.shape)
-        return drawn.clip(self.least_ms, self.most_ms)
+        return drawn.clip(self.least_ms, most)
 
 
 def _below(at: float) -> float:
@@ -167,6 +167,12 @@ def _below(at: float) -> float:
 def _positive(what: str, value: float) -> None:
     if not 0 < value < inf:
         raise KumiError(f"the {what} of a spread must be above 0, not {value}")
+
+
+def _length(what: str, value: float) -> None:
+    _positive(what, value)
+    if value > LONGEST_MS:
+        raise KumiError(f"the {what} of a spread must be {LONGEST_MS:g} ms at most, not {value:g}")
 
 
 def _bounds(least_ms: float, most_ms: float) -> None:

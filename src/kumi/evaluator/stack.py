@@ -28,7 +28,7 @@ from kumi.api.errors import ApiError, InvariantError, KumiError
 from kumi.api.meta import Object
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
-from kumi.bridge.into.pod import SCHEDULERS
+from kumi.bridge.scheduler_names import SCHEDULERS
 from kumi.controllers.workload_status import finished
 from kumi.engine.gangs import Queue
 from kumi.engine.model import Delta, Noun, Profile, Put
@@ -187,7 +187,7 @@ class StackRun:
         written = self._written.pop(id(event), None)
         match event:
             case Arrive():
-                await self._arrive(event.job, written.acts if written is not None else ())
+                await self._arrive(event.job, written if written is not None else Written(event))
             case Cancel():
                 await self._cancel(event, written.acts if written is not None else ())
             case Change():
@@ -225,13 +225,13 @@ class StackRun:
         for observer in self._told:
             observer.changed(self.now_ms, delta)
 
-    async def _arrive(self, job: Job, acts: Sequence[Act]) -> None:
+    async def _arrive(self, job: Job, written: Written) -> None:
         if job.key in self._books.lives:
             raise KumiError(f"the load has two jobs {job.key} at once")
         via = Via.GANG if job.via is Via.POD and self.policy.as_gangs else job.via
         life = Submitted(job, via, self._arrived)
-        if acts and via is job.via:
-            life.objects = job_objects.written(job, [manifest for _, manifest in acts])
+        if written.acts and via is job.via:
+            life.objects = job_objects.written(job, [manifest for _, manifest in written.acts], written.roles)
         else:
             life.objects = job_objects.of_life(life, self.now_ms)
         self._arrived += 1

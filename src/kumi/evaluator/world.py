@@ -24,7 +24,7 @@ from kumi.api.core import Namespace
 from kumi.api.errors import ApiError, KumiError
 from kumi.api.scheme import SCHEME, Kind, load
 from kumi.api.wire import JsonObject
-from kumi.bridge.into.pod import SCHEDULERS
+from kumi.bridge.scheduler_names import SCHEDULERS
 from kumi.controllers import MakeDeciders, all_controllers, kubernetes_deciders, own_deciders
 from kumi.controllers.not_yet_in_force import NotYetInForce
 from kumi.controllers.scheduler import Scheduler

@@ -20,7 +20,7 @@ from kumi.api.wire import JsonObject
 from kumi.runtime.node_loads import Loads, Value, joined
 
 CPU, MEMORY = "node_cpu_usage_avg", "node_memory_usage_avg"
-GROUP, VERSIONS = "custom.metrics.k8s.io", ("v1beta2", "v1beta1")
+GROUP, NEW, OLD = "custom.metrics.k8s.io", "v1beta2", "v1beta1"
 _NANO = 10**9
 
 
@@ -65,10 +65,20 @@ class CustomMetrics:
         return found
 
     async def _listed(self, metric: str) -> JsonObject:
-        for version in VERSIONS:
-            try:
-                return await self._get(f"/apis/{GROUP}/{version}/nodes/*/{metric}")
-            except ApiError as error:
-                if error.code != 404 or version == VERSIONS[-1]:
-                    raise KumiError(f"no metric {metric} of nodes: {error}") from error
-        raise AssertionError("the last version returns or raises")
+        try:
+            return await self._newest(metric)
+        except ApiError as error:
+            raise KumiError(f"no metric {metric} of nodes: {error}") from error
+
+    async def _newest(self, metric: str) -> JsonObject:
+        """In the newest version that is served. ApiError."""
+        try:
+            return await self._get(_path(NEW, metric))
+        except ApiError as error:
+            if error.code != 404:
+                raise
+        return await self._get(_path(OLD, metric))
+
+
+def _path(version: str, metric: str) -> str:
+    return f"/apis/{GROUP}/{version}/nodes/*/{metric}"

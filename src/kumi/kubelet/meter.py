@@ -20,7 +20,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from kumi.api.metrics import Measured, Used, sum_of
+from kumi.api.metrics import Usage, Used, sum_of
 from kumi.kubelet.process_trees import Tree, read
 from kumi.runtime.clock import Clock
 
@@ -59,15 +59,15 @@ class Meter:
         self._looks: dict[Running, _Look] = {}
         self._used: dict[Running, tuple[int, Used]] = {}
         """container -> the window, and what it used in it"""
-        self._pods: dict[str, Measured] = {}
-        self._nodes: dict[str, Measured] = {}
+        self._pods: dict[str, Usage[Mapping[str, Used]]] = {}
+        self._nodes: dict[str, Usage[Used]] = {}
         self._last_ms: int | None = None
 
-    def node(self, name: str) -> Measured | None:
+    def node(self, name: str) -> Usage[Used] | None:
         """See UsageSource."""
         return self._nodes.get(name)
 
-    def pod(self, uid: str) -> Measured | None:
+    def pod(self, uid: str) -> Usage[Mapping[str, Used]] | None:
         """See UsageSource."""
         return self._pods.get(uid)
 
@@ -75,16 +75,19 @@ class Meter:
         self, nodes: Iterable[str], running: Callable[[], Sequence[Running]], every_ms: int, read: Read = read
     ) -> None:
         """Until cancelled, every so often, and soon where there is somebody new. `nodes`: all of the machine; `running`: what
-        runs on them now."""
+        runs on them now. A look that fails is told once, until one succeeds again."""
+        fails = False
         while True:
             now = running()
             if self._is_due(now, every_ms):
                 try:
-                    trees = await asyncio.to_thread(read, [one.guardian for one in now])
+                    self.take(nodes, now, await asyncio.to_thread(read, [one.guardian for one in now]))
                 except Exception:
-                    LOG.exception("what containers use can't be read")
+                    if not fails:
+                        LOG.exception("what containers use can't be read")
+                    fails = True
                 else:
-                    self.take(nodes, now, trees)
+                    fails = False
             await self._clock.sleep_ms(min(every_ms, SOON_MS))
 
     def _is_due(self, running: Iterable[Running], every_ms: int) -> bool:
@@ -113,7 +116,7 @@ class Meter:
         if self._last_ms is not None:
             window_ms = at_ms - self._last_ms
             self._nodes = {
-                name: Measured(now_ms, window_ms, {"": sum_of(u for one, (_, u) in used.items() if one.node == name)})
+                name: Usage(now_ms, window_ms, sum_of(u for one, (_, u) in used.items() if one.node == name))
                 for name in nodes
             }
         self._last_ms = at_ms
@@ -126,13 +129,15 @@ class Meter:
         return _Look(at_ms - age_ms, 0)
 
 
-def _of_pods(now_ms: int, there: Iterable[Running], used: Mapping[Running, tuple[int, Used]]) -> dict[str, Measured]:
+def _of_pods(
+    now_ms: int, there: Iterable[Running], used: Mapping[Running, tuple[int, Used]]
+) -> dict[str, Usage[Mapping[str, Used]]]:
     """The pods of which every container is measured."""
     by_pod: dict[str, list[Running]] = {}
     for one in there:
         by_pod.setdefault(one.pod, []).append(one)
     return {
-        pod: Measured(now_ms, max(used[one][0] for one in ones), {one.container: used[one][1] for one in ones})
+        pod: Usage(now_ms, max(used[one][0] for one in ones), {one.container: used[one][1] for one in ones})
         for pod, ones in by_pod.items()
         if all(one in used for one in ones)
     }

@@ -9,6 +9,7 @@ Of a Queue    made      a path in volcano.sh/hierarchy that doesn't begin at the
 Of a PodGroup made      in the queue of its namespace's annotation scheduling.volcano.sh/queue-name, where it names none or
                         `default`
               queue     is there and open, and has no queues below it; `default` may still come
+Cost          O(queues) a write of a queue; a pod group costs what parents.py says.
 Structurally  an AdmissionHook and a DeletionHook.
 Source        Volcano: webhooks of queues and pod groups.
 Not here      what an object says by itself: kumi.api.validation.volcano.
@@ -27,6 +28,7 @@ from kumi.api.volcano import PodGroup, Queue
 from kumi.api.wire import JsonObject
 from kumi.registry.hooks import Operation
 from kumi.registry.objects import Objects, prefix_of
+from kumi.registry.parents import Parents, parent_of
 from kumi.registry.refusals import forbidden
 
 DEFAULT, ROOT = "default", "root"
@@ -39,6 +41,7 @@ class GangRules:
     def __init__(self, objects: Objects, scheme: Scheme) -> None:
         self._objects = objects
         self._queues, self._groups, self._namespaces = scheme.of(Queue), scheme.of(PodGroup), scheme.of(Namespace)
+        self._parents = Parents(objects, self._queues)
 
     def mutate(self, operation: Operation, kind: Kind, new: JsonObject, old: JsonObject | None) -> None:
         """See the module."""
@@ -71,17 +74,17 @@ class GangRules:
         name = obj["metadata"]["name"]
         if name in (DEFAULT, ROOT):
             raise forbidden(kind, name, f"queue {name} can't be deleted")
-        children = sorted(q["metadata"]["name"] for q in self._all() if _parent(q) == name)
+        children = sorted(q["metadata"]["name"] for q in self._all() if parent_of(q) == name)
         if children:
             raise forbidden(kind, name, f"queue {name} can't be deleted: it is the parent of {', '.join(children)}")
 
     def _queue(self, new: JsonObject, old: JsonObject | None) -> list[FieldError]:
         if old is not None and _tells(old) == _tells(new):
             return []
-        name, parent, everybody = new["metadata"]["name"], _parent(new), self._all()
+        name, parent, everybody = new["metadata"]["name"], parent_of(new), self._all()
         others = [q for q in everybody if q["metadata"]["name"] != name]
         errors = _paths(new, others)
-        children = [q for q in others if _parent(q) == name]
+        children = [q for q in others if parent_of(q) == name]
         if name != ROOT:
             errors += _within(new, children, "spec", "its children")
         if parent in ("", ROOT):
@@ -91,7 +94,7 @@ class GangRules:
             return [*errors, FieldError("spec.parent", "there is no such queue", "FieldValueNotFound", parent)]
         if _is_below(above, name, others):
             return [*errors, FieldError("spec.parent", f"that queue is below {name} itself", value=parent)]
-        siblings = [q for q in others if _parent(q) == parent]
+        siblings = [q for q in others if parent_of(q) == parent]
         held = str(((above.get("status") or {}).get("allocated") or {}).get("pods") or "0")
         if not siblings and held != "0":
             errors.append(FieldError("spec.parent", f"that queue holds {held} pods itself", value=parent))
@@ -105,7 +108,7 @@ class GangRules:
         found = self._objects.get(self._queues, "", name)
         if found is None:
             return [FieldError("spec.queue", "there is no such queue", "FieldValueNotFound", name)]
-        if any(_parent(queue) == name for queue in self._all()):
+        if self._parents.has_children(name):
             return [FieldError("spec.queue", "it has queues below it: pod groups are of one of these", value=name)]
         state = (found.object.get("status") or {}).get("state") or "Open"
         if state == "Open":
@@ -127,14 +130,10 @@ def _from_the_root(annotations: JsonObject) -> None:
         annotations[HIERARCHY], annotations[WEIGHTS] = f"{ROOT}/{path}", f"1/{weights}"
 
 
-def _parent(queue: JsonObject) -> str:
-    return str((queue.get("spec") or {}).get("parent") or "")
-
-
 def _is_below(queue: JsonObject, name: str, others: Iterable[JsonObject]) -> bool:
     """Is that one above it? Of a circle that is there already nobody is above."""
-    parents = {q["metadata"]["name"]: _parent(q) for q in others}
-    seen, at = {""}, _parent(queue)
+    parents = {q["metadata"]["name"]: parent_of(q) for q in others}
+    seen, at = {""}, parent_of(queue)
     while at not in seen:
         if at == name:
             return True

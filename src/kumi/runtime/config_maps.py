@@ -3,7 +3,7 @@
 The rule   the value is that of volcano-scheduler.conf, of controller_manager_config.yaml, or the only one that there is; what it
            says is the policy, as if it stood in a file of its own
 Lines      those of the file around it: a value that is written as a block (`|`) has its own ones; of any other style all of it
-           is on the line on which it begins.
+           is on the line on which it begins, and of one that comes by a merge key (`<<`) on that of the ConfigMap.
 Errors     KumiError, with the line in the file.
 Not here   what a policy says: kumi.engine.policy; which file: policy_files.py.
 """
@@ -40,18 +40,19 @@ def is_config_map(raw: Any) -> bool:
 
 def unwrapped(raw: Mapping[str, Any], text: bytes, document: int = 0) -> Inner:
     """The policy in a ConfigMap, which is that document of `text`. KumiError."""
+    import yaml
+
     from kumi.api.yaml import load_all
 
-    data = raw.get("data")
+    data, root = raw.get("data"), _root(text, document)
+    written = _member(root, "data")
     key = _key(data if isinstance(data, Mapping) else {})
     if key is None:
         names = " or ".join(KEYS)
-        raise KumiError(
-            f"  line {_line(text, document)}: data: a ConfigMap holds a policy as its only value, or as {names}"
-        )
-    node = _value(text, document, key)
-    line = node.start_mark.line + 1
-    is_block = node.style == "|"
+        line = (written or root).start_mark.line + 1
+        raise KumiError(f"  line {line}: data: a ConfigMap holds a policy as its only value, or as {names}")
+    node = _member(written, key) or root
+    line, is_block = node.start_mark.line + 1, isinstance(node, yaml.ScalarNode) and node.style == "|"
     inner = b"\n" * (line if is_block else 0) + str(raw["data"][key]).encode()
     try:
         documents = list(load_all(inner))
@@ -69,28 +70,15 @@ def _key(data: Mapping[str, Any]) -> str | None:
     return next((key for key in KEYS if key in texts), texts[0] if len(texts) == 1 else None)
 
 
-def _value(text: bytes, document: int, key: str) -> yaml.ScalarNode:
-    """The value of data[key] as it is written."""
-    found = next(node for name, node in _members(_root(text, document)) if name == "data")
-    value: yaml.ScalarNode = next(node for name, node in _members(found) if name == key)
-    return value
+def _root(text: bytes, document: int) -> yaml.Node:
+    from kumi.api.yaml import roots
+
+    return next(islice(roots(text), document, None))  # there is one: `raw` is what it says
 
 
-def _line(text: bytes, document: int) -> int:
-    root = _root(text, document)
-    lines = [node.start_mark.line + 1 for name, node in _members(root) if name == "data"]
-    return lines[0] if lines else int(root.start_mark.line) + 1
-
-
-def _root(text: bytes, document: int) -> Any:
+def _member(node: yaml.Node | None, name: str) -> yaml.Node | None:
+    """The value of a member; None: nothing of that name is written there."""
     import yaml
 
-    from kumi.api.yaml import Loader
-
-    return next(islice(yaml.compose_all(text, Loader), document, None))
-
-
-def _members(node: Any) -> list[tuple[str, Any]]:
-    import yaml
-
-    return [(key.value, value) for key, value in node.value] if isinstance(node, yaml.MappingNode) else []
+    members = node.value if isinstance(node, yaml.MappingNode) else ()
+    return next((value for key, value in members if key.value == name), None)

@@ -69,11 +69,9 @@ def opened(raw: Mapping[str, Any], path: Path | None, text: bytes, document: int
 
 def line_of(text: bytes, path: str, document: int = 0) -> int:
     """The line of a field (`tiers[0].plugins[1].name`) of a document; where it isn't there, of what is nearest above it."""
-    import yaml
+    from kumi.api.yaml import roots
 
-    from kumi.api.yaml import Loader
-
-    node = next(islice(yaml.compose_all(text, Loader), document, None), None)
+    node = next(islice(roots(text), document, None), None)
     line = node.start_mark.line + 1 if node is not None else 1
     words = re.findall(r"[^.\[\]]+", path)
     while words:  # a name may have dots itself

@@ -13,7 +13,7 @@ Cost       one request for each of those who are named (six at most); a list of 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from kumi.api.core import Event, Pod
 from kumi.api.errors import ApiError
@@ -34,16 +34,16 @@ async def explain(client: Reader, job: JobName) -> tuple[str, str]:
         current = await client.get(job.kind, job.namespace, job.name)
         return why_without_workload(current, await _last_warning(client, job), await _unplaced(client, job, current))
     if _is_true(workload, "Admitted") and not _is_true(workload, "Finished"):
-        said = await _crashing(client, job) or await _stuck(client, job)
+        pods = await _pods(client, job)
+        said = _crashing(job, pods) or _stuck(pods)
         if said is not None:
             return said
     record = (workload.get("status") or {}).get("decision")
     return why(await as_of_now(client, record) if record else None, workload)
 
 
-async def _crashing(client: Reader, job: JobName) -> tuple[str, str] | None:
+def _crashing(job: JobName, pods: Sequence[JsonObject]) -> tuple[str, str] | None:
     """What to say of a job that was admitted and whose pods crash again and again; None: they don't."""
-    pods = await _pods(client, job)
     looping = [pod for pod in pods if _crash_loops(pod)]
     if not looping:
         return None
@@ -55,9 +55,9 @@ async def _crashing(client: Reader, job: JobName) -> tuple[str, str] | None:
     )
 
 
-async def _stuck(client: Reader, job: JobName) -> tuple[str, str] | None:
+def _stuck(pods: Sequence[JsonObject]) -> tuple[str, str] | None:
     """What to say of a job that was admitted and of whose pods some find no node; None: they do."""
-    said = why_unplaced(Unplaced(await _pods(client, job)))
+    said = why_unplaced(Unplaced(pods))
     return None if said is None else (f"it was admitted, and {said[0]}", said[1])
 
 

@@ -3,6 +3,7 @@
 play([Lined("a", 0, 4, cpu=3), ...], nodes, profile)     when each started, and the first time that was promised to it
     a job comes at `at`, runs `runs` once it starts, and says that it runs `said` (the same where nothing is written, None:
     nothing) `pods` of it, one after the other as pods on their own (1), or as a gang (`gang=True`)
+    a gang starts with `least` of its pods (0: all of them), and whole it ends
 At one instant ends come first, then arrivals, then decisions until nothing is decided. Times are seconds; the clock starts at
 1000.
 """
@@ -40,6 +41,7 @@ class Lined:
     deadline: int | None = None
     namespace: str = "ns"
     gang: bool = False
+    least: int = 0
     asks: dict[str, Any] = field(default_factory=lambda: {"cpu": 1})
     share: int = 0
 
@@ -47,6 +49,11 @@ class Lined:
     def key(self) -> str:
         """namespace/name"""
         return f"{self.namespace}/{self.name}"
+
+    @property
+    def starts_with(self) -> int:
+        """So many of its pods."""
+        return self.least or self.pods
 
 
 @dataclass
@@ -103,7 +110,7 @@ class _Play:
         created = (START_S + now) * 1000
         member = Member(group=job.key if job.gang else "", deadline_ms=due, execution_ms=None if job.gang else said_ms)
         if job.gang:
-            group = PodGroup(job.key, "default", created, least=job.pods, deadline_ms=due, execution_ms=said_ms)
+            group = PodGroup(job.key, "default", created, least=job.starts_with, deadline_ms=due, execution_ms=said_ms)
             self.state.apply(Put(group))
         asked = replace(shape(**job.asks), share=job.share)
         for n in range(job.pods):
@@ -115,6 +122,8 @@ class _Play:
         for uid, pod in self.running.pop(key).items():
             self.state.apply(Put(replace(pod, finished=True, phase="Succeeded")))
             self.state.apply(Remove(Pod, uid))
+        for n in range(self.jobs[key].pods):  # of a gang that ran without them
+            self.state.apply(Remove(Pod, f"{key}-{n}"))
         if self.jobs[key].gang:
             self.state.apply(Remove(PodGroup, key))
 
@@ -147,18 +156,19 @@ class _Play:
         self.state.apply(Put(runs))
         self.running.setdefault(key, {})[pod.uid] = runs
         job = self.jobs[key]
-        if len(self.running[key]) == job.pods:
+        if len(self.running[key]) == job.starts_with:
             self.played.started[key] = now
             self.run_of[key] = self.run_of.get(key, 0) + 1
             heappush(self.events, (now + job.runs, 0, self.run_of[key], key))
 
     def _evict(self, uid: str, now: int) -> None:
-        """The pod goes at once, and a new one waits in its place; its job has to begin anew."""
+        """The pod goes at once, and a new one waits in its place; its job, with too few of them, has to begin anew."""
         key = uid.rpartition("-")[0]
         pod = self.state.pods.by_uid[uid]
         self.played.evicted[key] = self.played.evicted.get(key, 0) + 1
-        self.run_of[key] = self.run_of.get(key, 0) + 1
         self.running.get(key, {}).pop(uid, None)
+        if len(self.running.get(key, ())) < self.jobs[key].starts_with:
+            self.run_of[key] = self.run_of.get(key, 0) + 1
         self.state.apply(Remove(Pod, uid))
         self.state.apply(Put(replace(pod, node="", phase="Pending", started_ms=0, terminating=False)))
 

@@ -122,3 +122,11 @@ def test_a_shared_gpu_is_not_asked_for_in_containers_as_well() -> None:
     made["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
     default_pod(made)
     assert wrong(made) == ["metadata.annotations[kumi.dev/gpu-share]"]
+
+
+def test_a_spec_that_is_stored_and_wrong_may_stay() -> None:
+    old = changed(pod(), topologySpreadConstraints=[{"topologyKey": "zone"}])
+    assert wrong(old) != []
+    relabelled = {**old, "metadata": {**old["metadata"], "labels": {"a": "b"}}}
+    assert wrong(relabelled, old) == []
+    assert wrong(changed(old, activeDeadlineSeconds=5), old) != []

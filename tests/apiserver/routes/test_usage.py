@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 import pytest
 from aiohttp import ClientSession
 
-from kumi.api.metrics import Measured, Used
+from kumi.api.metrics import Usage, Used
 from kumi.api.scheme import Scheme
 from kumi.api.wire import JsonObject
 from kumi.apiserver.app import make_app
@@ -25,12 +25,12 @@ class Meter:
     """Has measured the node n1, and pods by uid."""
 
     def __init__(self) -> None:
-        self.pods: dict[str, Measured] = {}
+        self.pods: dict[str, Usage[Mapping[str, Used]]] = {}
 
-    def node(self, name: str) -> Measured | None:
-        return Measured(NOW, 10_000, {"": Used(3 * 10**9, 1 << 30)}) if name == "n1" else None
+    def node(self, name: str) -> Usage[Used] | None:
+        return Usage(NOW, 10_000, Used(3 * 10**9, 1 << 30)) if name == "n1" else None
 
-    def pod(self, uid: str) -> Measured | None:
+    def pod(self, uid: str) -> Usage[Mapping[str, Used]] | None:
         return self.pods.get(uid)
 
 
@@ -56,7 +56,7 @@ async def asked(registry: Registry, scheme: Scheme, meter: Meter) -> AsyncIterat
                 assert response.status == 201, await response.text()
                 if name == "a":
                     uid = (await response.json())["metadata"]["uid"]
-                    meter.pods[uid] = Measured(NOW, 5_000, {"c": Used(10**8, 1 << 20), "d": Used()})
+                    meter.pods[uid] = Usage(NOW, 5_000, {"c": Used(10**8, 1 << 20), "d": Used()})
         yield client
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from kumi.api.limits import LimitRange, LimitRangeItem
 from kumi.api.node import RuntimeClass
+from kumi.api.quantity import QuantityError
 from kumi.bridge.into.adjusted import Around, adjusted, merged, together
 
 
@@ -114,3 +115,24 @@ def test_what_is_around_is_known_until_it_goes() -> None:
     around.drop(class_)
     around.drop(limit_range("never", namespace="nowhere"))
     assert (around.limits("ns"), around.classes) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("known", "bad"),
+    [
+        (runtime_class("c", cpu="1"), runtime_class("c", cpu="much")),
+        *(
+            (limit_range("a", DEFAULTS), limit_range("a", {"type": "Container", field: {"cpu": "much"}}))
+            for field in ("max", "min", "default", "defaultRequest")
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_an_error_and_changes_nothing(
+    known: LimitRange | RuntimeClass, bad: LimitRange | RuntimeClass
+) -> None:
+    around, expected = Around(), Around()
+    around.put(known)
+    expected.put(known)
+    with pytest.raises(QuantityError):
+        around.put(bad)
+    assert around == expected

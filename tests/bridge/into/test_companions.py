@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api import core
-from kumi.api.meta import Object
+from kumi.api.apps import ReplicaSet
+from kumi.api.errors import KumiError
+from kumi.api.meta import LabelSelectorRequirement, Object
 from kumi.bridge.into import Deltas
-from kumi.bridge.into.companions import SKEWS, Companions, Touched, anybody, on_their_own
+from kumi.bridge.into.companions import SKEWS, Companions, Touched, Waiting, anybody, on_their_own
 from kumi.engine.model import Pod, Requirement, SpreadTerm
 from kumi.testing.view import decoded
 
@@ -91,6 +93,13 @@ def test_gangs_are_near_and_workloads_are_where_they_were_admitted() -> None:
     assert [knowing(service(app="x"), whom=w).spread(admitted) for w in (on_their_own, anybody)] == [(), ()]
 
 
+def test_only_those_may_be_spread_that_say_nothing_themselves_and_are_spared_by_nothing() -> None:
+    said = {"topologySpreadConstraints": [{"topologyKey": "zone", "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}]}
+    gang = pod(annotations={"scheduling.k8s.io/group-name": "g"})
+    known = Companions()
+    assert [known.may_spread(one) for one in (pod(), pod("Job"), pod(spec=said), gang)] == [True, True, False, False]
+
+
 def test_it_becomes_part_of_the_shape() -> None:
     known = knowing(service(app="x"))
     noun = Deltas(companions=known).put(pod()).noun
@@ -133,3 +142,64 @@ def test_nobody_whose_constraints_changed_goes_untouched(steps: list[tuple[str, 
         touched = known.learn(service(name, app=app), gone=gone)
         for one, was in zip(pods, before, strict=True):
             assert known.spread(one) == was or (touched is not None and touched.concerns(one))
+
+
+def test_a_maker_that_cannot_be_read_is_an_error_and_changes_nothing() -> None:
+    known = knowing(maker("ReplicaSet", app="x"))
+    bad = maker("ReplicaSet")
+    assert isinstance(bad, ReplicaSet)
+    bad.spec.selector.match_expressions = [LabelSelectorRequirement(key="", operator="Exists")]
+    with pytest.raises(KumiError):
+        known.learn(bad)
+    assert known == knowing(maker("ReplicaSet", app="x"))
+
+
+PODS = st.builds(
+    lambda uid, namespace, by, app: pod(by, namespace, uid=uid, labels={"app": app}),
+    st.sampled_from("1234"),
+    st.sampled_from(["ns", "other"]),
+    st.sampled_from(["", "ReplicaSet"]),
+    st.sampled_from("xy"),
+)
+TOUCHED = st.one_of(
+    st.builds(lambda namespace: Touched(namespace, maker="uid-m"), st.sampled_from(["ns", "other"])),
+    st.builds(
+        lambda namespace, app: Touched(namespace, ({"app": app},)),
+        st.sampled_from(["ns", "other"]),
+        st.sampled_from("xy"),
+    ),
+)
+
+
+@given(st.lists(st.one_of(PODS, st.sampled_from("1234")), max_size=12), TOUCHED)
+def test_of_those_who_wait_all_are_found_whom_a_change_concerns(steps: list[core.Pod | str], touched: Touched) -> None:
+    waiting, there = Waiting(), dict[str, core.Pod]()
+    for step in steps:
+        if isinstance(step, str):
+            waiting.drop(step)
+            there.pop(step, None)
+        else:
+            waiting.put(step)
+            there[step.metadata.uid] = step
+    assert waiting.concerned(touched) == [one for _, one in sorted(there.items()) if touched.concerns(one)]
+    for uid in "1234":
+        waiting.drop(uid)
+    assert waiting == Waiting()
+
+
+class Counted(Touched):
+    """Counts whom it is asked of."""
+
+    asked = 0
+
+    def concerns(self, pod: core.Pod) -> bool:
+        Counted.asked += 1
+        return super().concerns(pod)
+
+
+def test_a_change_of_a_maker_looks_at_none_but_its_own() -> None:
+    waiting = Waiting()
+    for uid in "123456789":
+        waiting.put(pod("ReplicaSet" if uid == "5" else "", uid=uid))
+    assert [one.metadata.uid for one in waiting.concerned(Counted("ns", maker="uid-m"))] == ["5"]
+    assert Counted.asked == 1

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from kumi.api.errors import KumiError
 from kumi.bridge.into.neighbours import HARD, SOFT, neighbours, requirement, selector
 from kumi.engine.model import Neighbours, PodTerm, Requirement, SpreadTerm
 
@@ -25,6 +28,12 @@ def test_a_selector_is_requirements_and_none_selects_nothing() -> None:
     assert selector(None) is None
     assert selector({}) == ()
     assert requirement({"key": "k", "operator": "In", "values": [1]}) == Requirement("k", "In", ("1",))
+
+
+@pytest.mark.parametrize("bad", [{"operator": "Exists"}, {"key": "a"}, {"key": "", "operator": "In"}, {}])
+def test_one_without_a_key_or_an_operator_cannot_be_read(bad: dict[str, Any]) -> None:
+    with pytest.raises(KumiError, match="needs a key and an operator"):
+        selector({"matchExpressions": [bad]})
 
 
 def test_terms_are_kept_by_whether_they_must_hold_and_which_way() -> None:

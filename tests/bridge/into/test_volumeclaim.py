@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from kumi.api.claims import PersistentVolume, StorageClass
 from kumi.api.core import Pod
+from kumi.api.errors import KumiError
 from kumi.api.meta import Object
-from kumi.bridge.into.volumeclaim import VolumeClaims, reachable, terms_of, union, zones_of
+from kumi.bridge.into.volumeclaim import VolumeClaims, allowed, reachable, terms_of, union, zones_of
 from kumi.engine.model import Delta, Exclusive, Put, Remove, Requirement, VolumeClaim
 from kumi.engine.selectors import affinity_holds
 from kumi.testing.view import decoded
@@ -161,15 +162,55 @@ def test_a_bound_claim_says_its_zone_and_what_is_attached() -> None:
     assert (found.zones, found.driver, found.handle) == (zones_of(made), "x.csi", "v-1")
 
 
+def allowing(*terms: dict[str, Any]) -> StorageClass:
+    made = class_(mode="WaitForFirstConsumer", provisioner="x.csi")
+    assert isinstance(made, StorageClass)
+    made.allowed_topologies = [*terms]
+    return made
+
+
+def bad_terms() -> dict[str, Any]:
+    return {"required": {"nodeSelectorTerms": [{"matchExpressions": [{"operator": "Exists"}]}]}}
+
+
 def test_a_claim_that_gets_its_volume_later_is_attached_by_who_makes_it_where_its_class_allows() -> None:
     class_of = class_(mode="WaitForFirstConsumer", provisioner="x.csi")
     assert told(class_of, claim(phase="Pending")) == VolumeClaim(KEY, "", None, Exclusive.NODE, None, "x.csi")
-    terms = [{"matchLabelExpressions": [{"key": ZONE, "values": ["a", "b"]}]}, {"matchLabelExpressions": []}, {}]
-    assert isinstance(class_of, StorageClass)
-    class_of.allowed_topologies = terms
-    found = told(class_of, claim(phase="Pending"))
+    terms: list[dict[str, Any]] = [{"matchLabelExpressions": [{"key": ZONE, "values": ["a", "b"]}]}, {}]
+    found = told(allowing(*terms), claim(phase="Pending"))
     assert found is not None
     assert found.nodes == ((Requirement(ZONE, "In", ("a", "b")),),)
+
+
+@pytest.mark.parametrize("terms", [[{}], [{"matchLabelExpressions": []}, {}]])
+def test_topologies_that_say_nothing_are_no_place(terms: list[dict[str, Any]]) -> None:
+    found = told(allowing(*terms), claim(phase="Pending"))
+    assert found is not None
+    assert found.nodes == ()
+    assert allowed(allowing()) is None
+
+
+def test_what_cannot_be_read_is_an_error_and_changes_nothing() -> None:
+    claims = VolumeClaims()
+    for one in (volume(node="n1", claimRef={"namespace": "ns", "name": "data"}), claim(), allowing()):
+        claims.deltas(None, one)
+    for bad in (volume(nodeAffinity=bad_terms()), allowing({"matchLabelExpressions": [{"values": ["a"]}]})):
+        with pytest.raises(KumiError):
+            claims.deltas(None, bad)
+    assert claims.deltas(None, claim()) == [Put(VolumeClaim(KEY, "", (on("n1"),), Exclusive.NODE))]
+    assert not reachable(volume(nodeAffinity=bad_terms()), {})  # type: ignore[arg-type]
+
+
+def test_the_claim_of_a_volume_that_goes_or_is_anothers_is_told() -> None:
+    kept, other = ({"namespace": "ns", "name": name} for name in ("data", "other"))
+    claims = VolumeClaims()
+    claims.deltas(None, volume(claimRef=kept))
+    claims.deltas(None, claim())
+    assert claims.deltas(volume(claimRef=kept), volume(node="n1", claimRef=other)) == [
+        Put(VolumeClaim(KEY, "", (on("n1"),), Exclusive.NODE))
+    ]
+    claims.deltas(None, volume(claimRef=kept))
+    assert claims.deltas(volume(claimRef=kept), None) == [Put(VolumeClaim(KEY, "lost"))]
 
 
 def test_nobody_attaches_a_volume_that_is_there_before_its_claim() -> None:

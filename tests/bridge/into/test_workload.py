@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api import kueue
+from kumi.api.errors import KumiError
 from kumi.api.limits import LimitRange
 from kumi.api.node import RuntimeClass
 from kumi.bridge.into.adjusted import Around
@@ -243,3 +244,16 @@ def test_its_turn_is_its_latest_start_where_the_order_is_by_slack() -> None:
     assert read(spec=spec, settings=Settings(order=QueueOrder.FAIR)).queued_ms == 0
     without = read(spec=asking({"cpu": "1"}), settings=Settings(order=QueueOrder.LEAST_SLACK))
     assert without.queued_ms > by_slack.queued_ms
+
+
+@pytest.mark.parametrize(
+    ("status", "metadata"),
+    [
+        ({"requeueState": {"requeueAt": "soon"}}, {}),
+        ({"conditions": [condition("QuotaReserved") | {"lastTransitionTime": "2026-11-30T01:02:03"}]}, {}),
+        ({}, {"creationTimestamp": "soon"}),
+    ],
+)
+def test_a_time_that_is_none_cannot_be_read(status: dict[str, Any], metadata: dict[str, Any]) -> None:
+    with pytest.raises(KumiError, match="is not a time"):
+        read(status, **metadata)

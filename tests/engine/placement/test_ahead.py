@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kumi.engine import invariants
 from kumi.engine.decisions import Bind, Decision, EvictPod, Nominate, Unplaced
 from kumi.engine.gangs import Member, PodGroup, PriorityClass, Queue
-from kumi.engine.model import Neighbours, Noun, Pod, PodTerm, Profile, Put
+from kumi.engine.model import Neighbours, Noun, Pod, PodTerm, Profile, Put, Remove
 from kumi.engine.placement import ahead, session
 from kumi.engine.placement.conf import Conf, Option
 from kumi.engine.reasons import Code
@@ -133,6 +133,31 @@ def test_where_namespaces_take_turns_a_higher_priority_still_goes_before_a_gang(
     assert placed(decide(state)) == {"s"}
 
 
+@pytest.mark.parametrize("holder", ["a", "b", ""])
+def test_where_namespaces_take_turns_one_that_came_later_hides_nobody(holder: str) -> None:
+    """Both pods come before or after the gang by when they came, whosever turn it is between them."""
+    held = replace(running("r", 0), key=f"{holder}/r", node="z")
+    late, early = (replace(alone(name, 0, at), key=f"{name}/p") for name, at in (("a", 9), ("b", 1)))
+    nouns = [node("n", cpu=1), node("z", cpu=1), held if holder else replace(held, key="c/r")]
+    fair = Settings(order=QueueOrder.FAIR)
+    assert placed(decide(state_of(*nouns, *gang("g", 1, 0, 5), late, early, settings=fair))) == {"b"}
+    between = [*gang("first", 9, 0, 0), *gang("g", 1, 0, 5), *gang("last", 1, 0, 20)]
+    assert placed(decide(state_of(*nouns, *between, late, early, settings=fair))) == {"b"}
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.integers(0, 6)), max_size=7), st.integers(1, 6))
+@settings(max_examples=80)
+def test_where_namespaces_take_turns_all_that_go_before_a_gang_find_room_first(
+    came: list[tuple[str, int, int]], room: int
+) -> None:
+    pods = [replace(alone(f"s{n}", matters, at), key=f"{ns}/s{n}") for n, (ns, matters, at) in enumerate(came)]
+    state = state_of(node("n", cpu=room), *gang("g", 1, 0, 3), *pods, settings=Settings(order=QueueOrder.FAIR))
+    first = {pod.uid for pod in pods if pod.priority > 0 or pod.created_ms < 3000}
+    found = placed(decide(state))
+    assert len(found & first) == min(len(first), room)
+    assert ("g-0" in found) is (len(first) < room)
+
+
 def test_behind_a_line_pods_on_their_own_wait_for_gangs() -> None:
     conf = Conf(("strict",), ((Option("priority"), Option("gang"), Option("predicates")),))
     strict = Settings(line=Discipline.STRICT)
@@ -164,6 +189,17 @@ def test_what_a_gang_was_promised_is_kept_from_a_pod_that_matters_more() -> None
     assert not placed(decide(state))
     state.apply(Put(replace(running("v", 0), finished=True, phase="Succeeded")))
     assert placed(decide(state)) == {"g-0", "g-1"}
+
+
+def test_what_a_gang_was_promised_is_kept_from_a_pod_whose_turn_is_between_gangs() -> None:
+    conf = Conf(("allocate",), ((Option("priority"), Option("gang"), Option("predicates")),))
+    leaving = replace(running("v", 0), terminating=True)
+    state = state_of(node("a", cpu=2), leaving, *gang("large", 9, 2), *gang("g", 2), name="volcano", conf=conf)
+    assert not placed(decide(state))
+    assert sorted(state.answers.promised) == ["g-0", "g-1"]
+    for noun in (alone("s", 1, 9), *gang("between", 9, 1, 10)):
+        state.apply(Put(noun))
+    assert not placed(decide(state))
 
 
 def test_a_pod_between_gangs_leaves_what_the_first_was_promised() -> None:
@@ -202,3 +238,33 @@ def test_one_that_finds_no_room_before_the_gangs_and_after_is_told_once_and_the_
     decided = decide(state_of(node("n", {"zone": "a"}, cpu=2), large, *gang("g", 1)))
     (told,) = (one for one in decided if isinstance(one, Unplaced) and one.pod == "large")
     assert [reason.code for reason in told.reasons] == [Code.NODE_NOT_MATCHED]
+
+
+@pytest.mark.parametrize("between", [False, True], ids=["no gang", "a gang"])
+def test_equal_pods_before_a_gang_and_after_it_hear_the_same_news(between: bool) -> None:
+    big = [replace(alone(name, 0, at), shape=shape(cpu=4)) for name, at in (("before", 1), ("after", 9))]
+    there = [replace(running(f"r{cpus}", 5), shape=shape(cpu=cpus)) for cpus in (2, 6)]
+    state = state_of(node("a", cpu=8), *there, *(gang("g", 9, 0, 5) if between else []), *big)
+
+    def told() -> dict[str, int]:
+        said = [one for one in decide(state) if isinstance(one, Unplaced)]
+        return {one.pod: one.reasons[0].have for one in said if one.pod in ("before", "after")}
+
+    assert told() == {"before": 0, "after": 0}
+    state.apply(Remove(Pod, "r2"))
+    assert told() == {"before": 2000, "after": 2000}
+    assert all(alike.is_told for alike in state.pods.waiting.by_shape.values())
+    assert told() == {}
+
+
+@pytest.mark.parametrize("order", [QueueOrder.TIME, QueueOrder.FAIR])
+def test_one_that_finds_no_room_between_gangs_is_looked_for_once(
+    order: QueueOrder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    near = replace(alone("s", 0, 3), shape=replace(shape(cpu=1), neighbours=Neighbours(near=(PodTerm("zone", ()),))))
+    gangs = [noun for n, at in enumerate((1, 5, 7)) for noun in gang(f"g{n}", 9, 0, at)]
+    looked = list[str]()
+    plain = ahead.InBetween._node
+    monkeypatch.setattr(ahead.InBetween, "_node", lambda self, pod: looked.append(pod.uid) or plain(self, pod))
+    decide(state_of(node("n", cpu=1), *gangs, near, settings=Settings(order=order)))
+    assert looked == ["s"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from kumi.engine.decisions import Unplaced
 from kumi.engine.model import (
     HostPort,
     Namespace,
@@ -54,7 +55,7 @@ SHAPES = (
     PodShape(amounts(cpu=1), neighbours=Neighbours(spread=(SpreadTerm(HOST, IS_A),))),
     PodShape((("example.com/rare", 1000),)),
 )
-NAMES = tuple(f"n{n}" for n in range(6))
+NAMES = tuple(f"n{n}" for n in range(11))  # more than a table begins with: in trials it grows
 UIDS = tuple(f"u{n}" for n in range(8))
 
 
@@ -276,3 +277,30 @@ def test_a_larger_node_changes_what_is_small() -> None:
     assert placed(state, cpu=1) == "n2"
     state.apply(Put(replace(small, allocatable=amounts(cpu=64))))
     assert placed(state, cpu=1) == "n1"
+
+
+@pytest.mark.parametrize("asked", [PodShape(amounts(cpu=1)), PodShape(amounts(cpu="500m", gpu="300m"), share=300)])
+def test_rows_that_went_with_a_trial_are_passed_over(asked: PodShape) -> None:
+    state = State()
+    for n in range(8):  # as many as a table has rows
+        state.apply(Put(node(f"n{n}", cpu=4, gpu=2)))
+    state.apply(Put(replace(pod("ns/there", node="n0", shape=asked), uid="there")))
+    assert placed(state, shape=asked) == "n0"
+    with state.trial():
+        state.apply(Put(node("a", cpu=4, gpu=2)))
+        state.nodes.use("a", asked.requests, 2)
+        assert placed(state, shape=asked) == "a"
+    assert placed(state, shape=asked) == "n0"
+
+
+def test_nobody_who_waits_looks_at_rows_that_went_with_a_trial() -> None:
+    state = State()
+    for n in range(8):
+        state.apply(Put(node(f"n{n}", cpu=1)))
+    state.apply(Put(pod("ns/large", cpu=2)))
+    assert [type(d) for d in session.decide(state, 0)] == [Unplaced]
+    with state.trial():
+        state.apply(Put(node("a", cpu=1)))
+    state.apply(Put(replace(pod("ns/there", cpu=1), node="n0")))
+    state.apply(Remove(Pod, "ns/there"))
+    assert session.decide(state, 0) == []

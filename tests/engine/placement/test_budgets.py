@@ -114,3 +114,48 @@ def test_those_that_guard_a_pod_come_by_key() -> None:
     budgets = [DisruptionBudget(f"ns/{name}", APP, 1) for name in "ba"]
     state = state_of(*budgets)
     assert [b.key for b in guarding(state.tasks, running("p", app="x"))] == ["ns/a", "ns/b"]
+
+
+def test_what_was_counted_once_is_not_counted_again_when_the_budget_is_what_it_was() -> None:
+    budget = DisruptionBudget("ns/b", APP, 1)
+    state = state_of(budget)
+    evict(state, "p0")
+    state.apply(Put(replace(running("p0", app="x"), terminating=True)))
+    state.apply(Put(budget))
+    assert left(state.tasks) == {"ns/b": 0}
+    state.apply(Put(replace(budget, allowed=0)))
+    assert not state.tasks.spent
+    state.apply(Put(budget))
+    assert left(state.tasks) == {"ns/b": 1}
+
+
+def test_a_budget_that_goes_takes_along_what_it_was_charged_and_no_other_does() -> None:
+    budgets = [DisruptionBudget(f"ns/{name}", APP, 2) for name in "ab"]
+    state = state_of(*budgets)
+    evict(state, "p0")
+    state.apply(Remove(DisruptionBudget, "ns/a"))
+    assert left(state.tasks) == {"ns/b": 1}
+    state.apply(Put(budgets[0]))
+    assert left(state.tasks) == {"ns/a": 2, "ns/b": 1}
+    with state.trial():
+        state.apply(Put(replace(budgets[1], allowed=1)))
+        assert left(state.tasks) == {"ns/a": 2, "ns/b": 1}
+        assert not state.tasks.spent
+    assert state.tasks.spent == {"p0": ("ns/b",)}
+
+
+@given(st.lists(st.tuples(st.sampled_from(["m/a", "n/a", "n/b"]), st.integers(-1, 2)), max_size=10))
+def test_budgets_are_kept_by_namespace_as_they_come_change_and_go(steps: list[tuple[str, int]]) -> None:
+    state, there = State(), dict[str, DisruptionBudget]()
+    for key, allowed in steps:
+        if allowed < 0:
+            there.pop(key, None)
+            state.apply(Remove(DisruptionBudget, key))
+        else:
+            there[key] = DisruptionBudget(key, APP, allowed)
+            state.apply(Put(there[key]))
+    assert state.tasks.budgets == there
+    found = {namespace: [b.key for b in budgets] for namespace, budgets in state.tasks.budgets_of.items()}
+    assert found == {
+        ns: keys for ns in ("m", "n") if (keys := sorted(key for key in there if key.startswith(f"{ns}/")))
+    }

@@ -123,3 +123,12 @@ def test_one_stands_for_others_that_would_only_like_to_be_spread(state: State, h
     assert state.crowd.refuse(alike, state.pods.by_uid["ns/q"]) is stands
     session.decide(state, 0)
     assert alike.full is stands
+
+
+def test_what_is_new_is_so_until_all_were_told(state: State) -> None:
+    alike = refused(state)
+    assert alike.news
+    assert not woken(state)
+    assert alike.news
+    state.crowd.told(state.pods.waiting.by_shape.values())
+    assert not alike.news

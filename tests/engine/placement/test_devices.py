@@ -139,6 +139,25 @@ class TestLaws:
         assert devices.used[: before[0].shape[0], : before[0].shape[1]].tolist() == before[0].tolist()
         assert (devices.seats, devices.shared) == before[1:]
 
+    @given(st.lists(shapes, max_size=3), shapes, st.integers(1, 4))
+    def test_many_at_once_are_where_one_after_the_other_would_be(
+        self, there: list[PodShape], asked: PodShape, count: int
+    ) -> None:
+        state = state_of(node("n", gpu=3), pod("ns/first", shape=sharing(300), node="n", devices=(0,)))
+        place(state, *(pod(f"ns/{i}", shape=shape, created_ms=1 + i) for i, shape in enumerate(there)))
+        devices, rows = state.nodes.devices, np.array([state.nodes.row_by_name["n"]])
+        found = []
+        for each in (count, 1):
+            with state.trial():
+                given: tuple[int, ...] = ()
+                for _ in range(count // each):
+                    state.nodes.use_rows(rows, asked.requests, np.array([each]))
+                    given += devices.fill(asked, rows, np.array([each]))[0]
+                found.append((given, used(state, "n")))
+                devices.give(int(rows[0]), given, -(asked.share or WHOLE))
+                assert devices.used.sum() == sum(seat.each * len(seat.devices) for seat in devices.seats.values())
+        assert found[0] == found[1]
+
 
 class TestWhich:
     def test_a_share_goes_to_the_fullest_device_that_has_so_much(self) -> None:

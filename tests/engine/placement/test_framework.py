@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cmp_to_key
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -141,13 +142,13 @@ def test_gangs_queues_and_tasks_have_one_order(scene: Scene, plugins: list[str])
 @given(scenes(), st.lists(st.sampled_from(ALL), unique=True))
 def test_the_order_of_victims_is_one_order(scene: Scene, plugins: list[str]) -> None:
     at = scene.open(*plugins)
-    pods = list(at.tasks.pods.values())[:5]
-    preemptor = scene.job("a")
+    pods, preemptor = list(at.tasks.pods.values()), scene.job("a")
 
     def compare(one: Pod, other: Pod) -> int:
-        return int(at.victim_less(other, one, preemptor)) - int(at.victim_less(one, other, preemptor))
+        return at.victim_compare(one, other, preemptor)
 
-    is_total(pods, compare)
+    is_total(pods[:5], compare)
+    assert at.sorted_victims(pods, preemptor) == sorted(pods, key=cmp_to_key(compare))
 
 
 @pytest.mark.parametrize(

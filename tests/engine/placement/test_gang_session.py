@@ -16,6 +16,7 @@ from kumi.engine.model import Node, NodeUsage, Noun, NumaTopology, Pod, Profile,
 from kumi.engine.placement import gang_session, session
 from kumi.engine.placement.conf import VOLCANO, Arguments, Conf, Option
 from kumi.engine.placement.plugins.tdm import LABEL
+from kumi.engine.policy import parse
 from kumi.engine.reasons import Code
 from kumi.engine.state import State
 from kumi.testing.builders import amounts, node, pod
@@ -367,7 +368,7 @@ def test_what_else_is_known_of_a_node_makes_a_session_due_where_it_is_news(fact:
     assert hall.state.answers.due
 
 
-def test_words_alone_make_no_session_due_and_what_is_bound_or_kept_does(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_words_alone_make_no_session_due(monkeypatch: pytest.MonkeyPatch) -> None:
     hall = Hall(node("n", cpu=2), group("ns/a", 2), *members("ns/a", 2))
     hall.run()
     hall.put(group("ns/b", 1), *members("ns/b", 1))
@@ -377,6 +378,51 @@ def test_words_alone_make_no_session_due_and_what_is_bound_or_kept_does(monkeypa
     said = session.decide(hall.state, 0)
     assert {type(one) for one in said} == {GangPhase, Unplaced}
     assert (session.decide(hall.state, 0), len(runs)) == ([], 1)
+
+
+class Stranger:
+    """A plug-in that isn't Kumi's, and has no hook."""
+
+    @classmethod
+    def configured(cls, option: Option) -> Stranger:
+        return cls()
+
+    def open(self, session: object) -> Stranger:
+        return self
+
+
+GANGS = ((Option("gang"), Option("predicates"), Option("proportion")),)
+FULL = [node("n", cpu=1), *members("ns/z", 1, node="n"), group("ns/z", 1), group("ns/a", 1), *members("ns/a", 1)]
+LEAVING = [replace(one, terminating=True) if isinstance(one, Pod) and one.node else one for one in FULL]
+TIMED = [*FULL, group("ns/z", 1, execution_ms=9_000), *members("ns/z", 1, node="n", started_ms=1)]
+TOO_LARGE = [node("n", cpu=1), group("ns/a", 2, resources=amounts(cpu=2)), *members("ns/a", 2)]
+SETTLED = {
+    "words": (Profile(conf=Conf(("enqueue", "allocate"), GANGS)), FULL, False),
+    "bound": (Profile(conf=Conf(("enqueue", "allocate"), GANGS)), [node("m", cpu=1), *FULL], True),
+    "promised": (Profile(conf=Conf(("enqueue", "allocate"), GANGS)), LEAVING, True),
+    "reserved": (parse({"line": "easy"}), TIMED, True),
+    "a stranger's plug-in": (Profile(conf=Conf(("enqueue", "allocate"), GANGS), plugins={"s": Stranger}), FULL, True),
+    "not let in": (Profile(conf=Conf(("enqueue", "allocate"), GANGS)), TOO_LARGE, True),
+    "let in at last": (Profile(conf=Conf(("allocate", "enqueue"), GANGS)), FULL, True),
+}
+
+
+@pytest.mark.parametrize(("profile", "nouns", "due"), SETTLED.values(), ids=SETTLED)
+def test_another_session_is_due_where_it_could_say_something_else(
+    profile: Profile, nouns: list[Noun], due: bool
+) -> None:
+    state = State(profile)
+    for noun in (Queue("default"), *nouns):
+        state.apply(Put(noun))
+    said = session.decide(state, 0)
+    assert any(isinstance(one, Bind) for one in said) is ("m" in state.nodes.row_by_name)
+    assert any(isinstance(one, GangPhase) for one in said)
+    assert state.answers.due is due
+
+
+def test_a_gang_that_is_let_in_at_last_is_placed_by_the_next_session() -> None:
+    conf = Conf(("allocate", "enqueue"), GANGS)
+    assert bound(Hall(node("n", cpu=1), group("ns/a", 1), *members("ns/a", 1), conf=conf).run()) == {"ns/a-0": "n"}
 
 
 def test_pods_whose_word_did_not_reach_them_are_told_again() -> None:

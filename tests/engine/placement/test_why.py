@@ -15,6 +15,7 @@ from kumi.engine.placement.surroundings import Surroundings
 from kumi.engine.reasons import Code, Reason
 from kumi.engine.state import State
 from kumi.testing.builders import amounts, node, pod
+from kumi.testing.gangs import conf, option
 
 CONF = Conf(
     ("enqueue", "allocate", "backfill"),
@@ -22,14 +23,16 @@ CONF = Conf(
 )
 
 
-def told(group: PodGroup, pods: int, *nodes: Node, queue: Queue | None = None, cpu: int = 1) -> tuple[Reason, ...]:
+def told(
+    group: PodGroup, pods: int, *nodes: Node | Queue, queue: Queue | None = None, cpu: int = 1, file: Conf = CONF
+) -> tuple[Reason, ...]:
     state = State(Profile())
     for noun in (queue or Queue("default"), *nodes, group):
         state.apply(Put(noun))
     for n in range(pods):
         state.apply(Put(replace(pod(f"{group.key}-{n}", cpu=cpu), member=Member(group=group.key))))
     around = Surroundings(state.tasks, state.nodes, state.pods, state.journal, 0)
-    return rounds.run(around, CONF, PLUGINS).reasons.get(group.key, ())
+    return rounds.run(around, file, PLUGINS).reasons.get(group.key, ())
 
 
 def gang(least: int, **fields: object) -> PodGroup:
@@ -67,6 +70,34 @@ def test_one_whose_queue_has_had_its_share_says_so() -> None:
 def test_one_that_was_let_in_before_its_queue_was_closed_is_told_that_it_is() -> None:
     closed = replace(Queue("default"), state=QueueState.CLOSING)
     assert [r.code for r in told(gang(2), 2, node("n", cpu=9), queue=closed)] == [Code.GANG_SHORT, Code.QUEUE_CLOSED]
+
+
+TREE = conf("gang", "predicates", option("capacity", hierarchy=True), actions=CONF.actions)
+
+
+@pytest.mark.parametrize(
+    ("others", "code"),
+    [
+        ([Queue("root"), Queue("team", parent="default")], Code.QUEUE_INNER),
+        ([Queue("root"), Queue("lost", parent="nobody")], Code.QUEUES_NO_TREE),
+        ([], Code.QUEUES_NO_TREE),
+    ],
+    ids=["inner", "no parent", "no root"],
+)
+@pytest.mark.parametrize("phase", [Phase.INQUEUE, Phase.PENDING])
+def test_one_whose_queue_takes_no_gangs_as_it_stands_says_so(others: list[Queue], code: Code, phase: Phase) -> None:
+    waits = gang(1, phase=phase, resources=amounts(cpu=1))
+    said = told(waits, 1, node("n", cpu=9), *others, file=TREE)[-1]
+    assert (said.code, said.where) == (code, "default")
+    leaf = told(waits, 1, node("n", cpu=9), Queue("root"), Queue("team", parent="root"), file=TREE)
+    assert leaf == ()
+
+
+def test_queues_above_others_take_gangs_where_nobody_looks_at_the_tree() -> None:
+    above = Queue("team", parent="default")
+    assert told(gang(1), 1, node("n", cpu=9), Queue("root"), above) == ()
+    full = told(gang(2), 2, node("n", cpu=9), above, queue=replace(Queue("default"), capability=amounts(cpu=1)))
+    assert full[-1].code is Code.QUEUE_SHARE
 
 
 def test_one_whose_pods_are_gated_says_how_many() -> None:

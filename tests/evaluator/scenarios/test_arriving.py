@@ -8,6 +8,7 @@ from kumi.api.wire import JsonObject
 from kumi.evaluator.manifests import ManifestError
 from kumi.evaluator.model import START_MS, Job, Via
 from kumi.evaluator.said import CHECKPOINT, RUNS
+from kumi.evaluator.scenarios.plays import Stage
 from tests.evaluator.scenarios.told import job, jobs, obj, played, pod, spec, step
 
 GROUP = "scheduling.k8s.io/group-name"
@@ -75,6 +76,29 @@ def test_a_group_has_the_pods_that_name_it_by_role_and_shape() -> None:
         ("worker", 3, 1000),
         ("worker.2", 1, 4000),
     ]
+
+
+def test_whoever_plays_objects_is_told_the_role_of_each_pod() -> None:
+    def told(*objects: JsonObject) -> dict[str, str]:
+        (*_, last) = Stage().written([step(each) for each in objects])
+        return {obj["metadata"]["name"]: role for (_, obj), role in zip(last.acts, last.roles, strict=True)}
+
+    worker, dotted = ({GROUP: "g", "volcano.sh/task-spec": name} for name in ("w", "w.x"))
+    pods = [pod("a", 2, worker), pod("b", 4, dotted), pod("c", 1, worker), pod("d", 2, worker)]
+    assert told(*pods, group("g", 4)) == {"g": "", "a": "w", "b": "w.x", "c": "w.3", "d": "w"}
+    small = obj("LimitRange", "small", spec={"limits": [{"type": "Container", "defaultRequest": {"cpu": "1"}}]})
+    asks = {"containers": [{"name": "m", "image": "i", "resources": {"requests": {"cpu": 1}}}]}
+    none = {"containers": [{"name": "m", "image": "i"}]}
+    assert told(small, group("h"), pod("e", said={GROUP: "h"}, spec=asks), pod("f", said={GROUP: "h"}, spec=none)) == {
+        "h": "",
+        "e": "task",
+        "f": "task",
+    }
+    labels, said = {**QUEUED, "kueue.x-k8s.io/pod-group-name": "q"}, {"kueue.x-k8s.io/pod-group-total-count": "2"}
+    queued = told(pod("x", 1, said, labels=labels), pod("y", 2, said, labels=labels))
+    found = one(pod("x", 1, said, labels=labels), pod("y", 2, said, labels=labels))
+    assert sorted(queued.values()) == [role.name for role in found.roles]
+    assert (told(pod("p")), told(job("j"))) == ({"p": "main"}, {"j": ""})
 
 
 def test_a_pod_is_a_pod_with_its_labels() -> None:

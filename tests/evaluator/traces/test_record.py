@@ -31,6 +31,18 @@ def test_what_is_there_at_the_start_is_the_setting_and_what_changes_later_a_chan
     assert [type(delta) for delta in second.deltas] == [Put, Remove], "what says nothing new is no change"
 
 
+def test_what_could_not_be_read_is_not_there_as_it_was_not_for_who_decided(tmp_path: Path) -> None:
+    storage = {"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": meta("local"), "provisioner": "p"}
+    bad = {**storage, "allowedTopologies": [{"matchLabelExpressions": [{"values": ["a"]}]}]}
+    limited = {"apiVersion": "v1", "kind": "LimitRange", "metadata": meta("l")}
+    wrong = {**limited, "spec": {"limits": [{"type": "Container", "default": {"cpu": "much"}}]}}
+    told = Told().at(0, "ADDED", bad).at(0, "ADDED", wrong).begun().at(1, "ADDED", node("a"))
+    told.at(2, "MODIFIED", storage).at(3, "MODIFIED", bad).at(4, "DELETED", wrong)
+    (only,) = told.events(tmp_path)
+    assert isinstance(only, Change)
+    assert only.at_ms == START_MS + 1000
+
+
 def test_a_workload_comes_with_its_pod_sets_queue_and_priority(tmp_path: Path) -> None:
     said = {WORKLOAD: "w"}
     told = Told().begun().at(2, "ADDED", workload("w", count=3))

@@ -1,8 +1,11 @@
 """Validation of PersistentVolume, PersistentVolumeClaim, StorageClass and CSINode.
 
     access modes that are known, ReadWriteOncePod alone; storage above 0; one source a volume
+    a CSI volume's driver and handle; a volume's node affinity: terms of a node selector
+    a class's topologies: keys with values, each key once a term, each term once
     a node's drivers by names that differ, each with the node's name there, and no number below 0
     what is fixed: a bound claim's spec but its size, which may grow; a volume's source; of a class all but expansion
+Stays      a source, an affinity and topologies that are stored as they are and are wrong keep nobody from writing the rest.
 Source     Kubernetes: persistent volumes, storage classes, CSI.
 """
 
@@ -11,7 +14,8 @@ from __future__ import annotations
 from kumi.api.errors import FieldError
 from kumi.api.quantity import QuantityError, nano
 from kumi.api.validation.metadata import with_metadata
-from kumi.api.validation.names import subdomain
+from kumi.api.validation.names import qualified, subdomain
+from kumi.api.validation.placement import node_selector
 from kumi.api.validation.selector import label_selector
 from kumi.api.validation.words import (
     duplicate,
@@ -27,6 +31,9 @@ MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _VOLUME_MODES = ("Block", "Filesystem")
 _RECLAIM = ("Delete", "Recycle", "Retain")
 _BINDING = ("Immediate", "WaitForFirstConsumer")
+OWN_DRIVER = "kumi.dev/local"
+"""the driver of directories of this machine: the only one that is no name of a CSI driver"""
+_LONGEST_DRIVER = 63
 _NO_SOURCE = {
     "accessModes",
     "capacity",
@@ -89,6 +96,22 @@ def _volume(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy not in _RECLAIM:
         errors.append(not_supported("spec.persistentVolumeReclaimPolicy", policy, _RECLAIM))
+    before = (old or {}).get("spec") or {}
+    errors += _source(spec, before)
+    if spec.get("nodeAffinity") is not None and spec["nodeAffinity"] != before.get("nodeAffinity"):
+        errors += _node_affinity(spec["nodeAffinity"], "spec.nodeAffinity")
+    errors += _class_name(spec) + _volume_mode(spec)
+    if old is not None:
+        if any(spec.get(key) != before.get(key) for key in {*spec, *before} - _NO_SOURCE):
+            errors.append(
+                forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation")
+            )
+        errors += immutable("spec.volumeMode", spec.get("volumeMode"), before.get("volumeMode"))
+    return errors
+
+
+def _source(spec: JsonObject, before: JsonObject) -> list[FieldError]:
+    errors = []
     sources = sorted(spec.keys() - _NO_SOURCE)
     if not sources:
         errors.append(required("spec", "must specify a volume type"))
@@ -101,15 +124,30 @@ def _volume(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
             errors.append(required("spec.local.path"))
         if spec.get("nodeAffinity") is None:
             errors.append(required("spec.nodeAffinity", "Local volume requires node affinity"))
-    errors += _class_name(spec) + _volume_mode(spec)
-    if old is not None:
-        before = old.get("spec") or {}
-        if any(spec.get(key) != before.get(key) for key in {*spec, *before} - _NO_SOURCE):
-            errors.append(
-                forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation")
-            )
-        errors += immutable("spec.volumeMode", spec.get("volumeMode"), before.get("volumeMode"))
+    if spec.get("csi") is not None and spec["csi"] != before.get("csi"):
+        errors += _csi(spec["csi"])
     return errors
+
+
+def _csi(source: JsonObject) -> list[FieldError]:
+    driver = source.get("driver") or ""
+    errors = []
+    if not driver:
+        errors.append(required("spec.csi.driver"))
+    elif len(driver) > _LONGEST_DRIVER:
+        detail = f"may not be more than {_LONGEST_DRIVER} bytes"
+        errors.append(FieldError("spec.csi.driver", detail, "FieldValueTooLong", driver))
+    elif driver != OWN_DRIVER and (wrong := subdomain(driver.lower())):
+        errors.append(FieldError("spec.csi.driver", wrong, value=driver))
+    if not source.get("volumeHandle"):
+        errors.append(required("spec.csi.volumeHandle"))
+    return errors
+
+
+def _node_affinity(affinity: JsonObject, path: str) -> list[FieldError]:
+    if affinity.get("required") is None:
+        return [required(f"{path}.required", "must specify required node constraints")]
+    return node_selector(affinity["required"], f"{path}.required")
 
 
 def _modes(spec: JsonObject, path: str) -> list[FieldError]:
@@ -153,6 +191,9 @@ def _storage_class(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
         errors.append(not_supported("reclaimPolicy", new.get("reclaimPolicy"), ("Delete", "Retain")))
     if new.get("volumeBindingMode") not in _BINDING:
         errors.append(not_supported("volumeBindingMode", new.get("volumeBindingMode"), _BINDING))
+    topologies = new.get("allowedTopologies") or []
+    if topologies != ((old or {}).get("allowedTopologies") or []):
+        errors += _topologies(topologies)
     if old is not None:
         if (new.get("parameters") or {}) != (old.get("parameters") or {}):
             errors.append(forbidden("parameters", "updates to parameters are forbidden."))
@@ -160,6 +201,28 @@ def _storage_class(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
             errors.append(forbidden("provisioner", "updates to provisioner are forbidden."))
         for field in ("reclaimPolicy", "volumeBindingMode"):
             errors += immutable(field, new.get(field), old.get(field))
+    return errors
+
+
+def _topologies(terms: list[JsonObject]) -> list[FieldError]:
+    errors: list[FieldError] = []
+    seen: list[dict[str, set[str]]] = []
+    for number, term in enumerate(terms):
+        path, said = f"allowedTopologies[{number}].matchLabelExpressions", dict[str, set[str]]()
+        for index, rule in enumerate(term.get("matchLabelExpressions") or ()):
+            here, key, values = f"{path}[{index}]", rule.get("key") or "", rule.get("values") or []
+            if not values:
+                errors.append(required(f"{here}.values"))
+            again = (place for place, value in enumerate(values) if value in values[:place])
+            errors += [duplicate(f"{here}.values[{place}]", values[place]) for place in again]
+            if wrong := qualified(key):
+                errors.append(FieldError(f"{here}.key", wrong, value=key))
+            if key in said:
+                errors.append(duplicate(f"{here}.key", key))
+            said[key] = set(values)
+        if said in seen:
+            errors.append(duplicate(path, ""))
+        seen.append(said)
     return errors
 
 

@@ -3,7 +3,8 @@
     pod_spec(spec, path)          one spec; container by container in validation.container
     validate_pod_rules            a Pod: its spec, and on update what may still change:
                                   images, the deadline (given, or earlier), tolerations (more), gates (fewer),
-                                  and while there are gates, a narrower node selector and affinity
+                                  and while there are gates, a narrower node selector and affinity;
+                                  one that is stored as it is and is wrong keeps nobody from writing the rest
     what annotations want of GPUs api.gpu_sharing
 Source     Kubernetes: Pod API reference, pod life cycle, pod scheduling readiness.
 """
@@ -56,10 +57,10 @@ def pod_spec(spec: JsonObject, path: str) -> list[FieldError]:
 
 def pod_rules(new: JsonObject, old: JsonObject | None) -> list[FieldError]:
     """A Pod, beside its metadata."""
-    errors = [*_gpus(new, "metadata.annotations"), *pod_spec(new.get("spec") or {}, "spec")]
-    if old is not None:
-        errors += _update(new.get("spec") or {}, old.get("spec") or {})
-    return errors
+    spec, before, gpus = new.get("spec") or {}, (old or {}).get("spec") or {}, _gpus(new, "metadata.annotations")
+    if old is None:
+        return [*gpus, *pod_spec(spec, "spec")]
+    return gpus if spec == before else [*gpus, *pod_spec(spec, "spec"), *_update(spec, before)]
 
 
 validate_pod = with_metadata(subdomain, pod_rules)

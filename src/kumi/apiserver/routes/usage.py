@@ -51,7 +51,7 @@ class Usages:
         meta = obj["metadata"]
         labels = meta.get("labels") or {}
         if target.kind is NODE_METRICS:
-            measured = self._source.node(meta["name"])
-            return node_metrics(meta["name"], labels, measured) if measured is not None else None
-        measured = self._source.pod(meta["uid"])
-        return pod_metrics(meta["namespace"], meta["name"], labels, measured) if measured is not None else None
+            of_node = self._source.node(meta["name"])
+            return node_metrics(meta["name"], labels, of_node) if of_node is not None else None
+        of_pod = self._source.pod(meta["uid"])
+        return pod_metrics(meta["namespace"], meta["name"], labels, of_pod) if of_pod is not None else None

@@ -28,7 +28,7 @@ from kumi.bridge.into.namespacequota import namespacequota
 from kumi.bridge.into.node import node
 from kumi.bridge.into.nodeload import nodeload
 from kumi.bridge.into.numatopology import numatopology
-from kumi.bridge.into.pod import SCHEDULERS, pod
+from kumi.bridge.into.pod import pod
 from kumi.bridge.into.podgroup import podgroup
 from kumi.bridge.into.priorityclass import priorityclass
 from kumi.bridge.into.queue import queue
@@ -36,6 +36,7 @@ from kumi.bridge.into.shape import Shapes
 from kumi.bridge.into.topology import topology
 from kumi.bridge.into.volumelimits import volumelimits
 from kumi.bridge.into.workload import workload
+from kumi.bridge.scheduler_names import SCHEDULERS
 from kumi.engine import gangs, model
 from kumi.engine.settings import Settings
 
@@ -106,7 +107,7 @@ class Deltas:
 
     def learn(self, obj: Object, *, gone: bool = False) -> None:
         """There is such a thing around pods now, it changed, or it is gone: workloads that are put after this are read by it.
-        TypeError for what is not of AROUND."""
+        KumiError if it can't be read: what was known of it stays. TypeError for what is not of AROUND."""
         if not isinstance(obj, limits.LimitRange | RuntimeClass):
             raise TypeError(f"a {type(obj).__name__} is not around pods")
         if gone:

@@ -33,7 +33,9 @@ class Around:
     classes: dict[str, RuntimeClass] = field(default_factory=dict)
 
     def put(self, obj: LimitRange | RuntimeClass) -> None:
-        """There is such a thing, or it changed."""
+        """There is such a thing, or it changed. QuantityError: it can't be read, and what was known of it stays."""
+        for amount in (amount for amounts in _amounts(obj) for amount in amounts.values()):
+            nano(amount)
         if isinstance(obj, RuntimeClass):
             self.classes[obj.metadata.name] = obj
         else:
@@ -49,6 +51,12 @@ class Around:
     def limits(self, namespace: str) -> dict[str, LimitRangeItem]:
         """The namespace's LimitRanges together, by type."""
         return together(self.ranges.get(namespace, {}).values())
+
+
+def _amounts(obj: LimitRange | RuntimeClass) -> list[Amounts]:
+    if isinstance(obj, RuntimeClass):
+        return [(obj.overhead or {}).get("podFixed") or {}]
+    return [amounts for i in obj.spec.limits for amounts in (i.max, i.min, i.default, i.default_request)]
 
 
 def together(ranges: Iterable[LimitRange]) -> dict[str, LimitRangeItem]:

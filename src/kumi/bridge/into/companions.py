@@ -7,9 +7,11 @@ The rule   a pod without topologySpreadConstraints of its own is better (never: 
            nodes without such a label count as well
 Spared     pods of a Workload: they go where that was admitted. Pods of a gang (`on_their_own`): they want to be near, and have
            a service only to find each other. `anybody` spares none of these; it is what Volcano does.
-Known      services and makers come and change by themselves: `touches` says which pods are to be read again then.
+Known      services and makers come and change by themselves: `Touched` says which pods are to be read again then, `Waiting`
+           finds them among those that wait.
 Cost       O(services of the namespace) a pod; nothing where there are none and nobody made it. A change that leaves the selector
-           as it is touches nobody.
+           as it is touches nobody; another one costs O(pods that wait and that it made) for a maker, for a service
+           O(pods of the namespace that wait, are nobody's gang and say nothing of it themselves).
 Source     Kubernetes scheduler: PodTopologySpread, default constraints of the system.
 Not here   what follows from a constraint: engine/placement/plugins/spread.py.
 """
@@ -34,7 +36,6 @@ TYPES: tuple[type[Object], ...] = (core.Service, ReplicaSet, StatefulSet, Replic
 ZONE = "topology.kubernetes.io/zone"
 SKEWS = ((HOST_LEVEL, 3), (ZONE, 5))
 """over what, and how many more one may have than another before it counts"""
-MAKERS = {type_.__name__: type_ for type_ in TYPES[1:]}
 
 Requirements: TypeAlias = tuple[model.Requirement, ...]
 Whom: TypeAlias = Callable[[core.Pod], bool]
@@ -80,7 +81,8 @@ class Companions:
     """uid -> whom it means"""
 
     def learn(self, obj: Object, *, gone: bool = False) -> Touched | None:
-        """There is such a service or maker now, or it is gone. The pods that are to be read again; None: nobody."""
+        """There is such a service or maker now, or it is gone. The pods that are to be read again; None: nobody. KumiError for
+        one that can't be read, of which is known what was known."""
         meta = obj.metadata
         if isinstance(obj, core.Service):
             return self._learn_service(obj, gone=gone)
@@ -93,14 +95,18 @@ class Companions:
             del self._makers[meta.uid]
         return Touched(meta.namespace, maker=meta.uid)
 
+    def may_spread(self, pod: core.Pod) -> bool:
+        """Is it one that gets constraints, if there is anybody to be spread with?"""
+        return not pod.spec.topology_spread_constraints and self.whom(pod)
+
     def spread(self, pod: core.Pod) -> tuple[model.SpreadTerm, ...]:
         """The constraints that the pod gets; () none."""
         meta = pod.metadata
         services, maker = self._services.get(meta.namespace), meta.controller
-        if (services is None and maker is None) or pod.spec.topology_spread_constraints or not self.whom(pod):
+        if (services is None and maker is None) or not self.may_spread(pod):
             return ()
         labels: dict[str, str] = {}
-        for _, said in sorted((services or {}).items()):
+        for said in (services or {}).values():
             if _selects(said, meta.labels):
                 labels.update(said)
         own = self._makers.get(maker.uid, ()) if maker is not None else ()
@@ -121,6 +127,43 @@ class Companions:
         if before == said:
             return None
         return Touched(meta.namespace, tuple(one for one in (before, said) if one))
+
+
+@dataclass(slots=True)
+class Waiting:
+    """Pods that a change of a companion may concern, by namespace and by maker, to be found without a look at all of them."""
+
+    _pods: dict[str, core.Pod] = field(default_factory=dict)
+    _by_place: dict[tuple[str, str], dict[str, None]] = field(default_factory=dict)
+    """(namespace, "") and (namespace, maker's uid) -> uids"""
+
+    def put(self, pod: core.Pod) -> None:
+        """It waits, as it is now."""
+        uid = pod.metadata.uid
+        self.drop(uid)
+        self._pods[uid] = pod
+        for place in _places(pod):
+            self._by_place.setdefault(place, {})[uid] = None
+
+    def drop(self, uid: str) -> None:
+        """It doesn't wait any more, or never did."""
+        pod = self._pods.pop(uid, None)
+        for place in _places(pod) if pod is not None else ():
+            there = self._by_place[place]
+            del there[uid]
+            if not there:
+                del self._by_place[place]
+
+    def concerned(self, touched: Touched) -> list[core.Pod]:
+        """Those that a change concerns, by uid."""
+        found = self._by_place.get((touched.namespace, touched.maker), {})
+        return [pod for uid in sorted(found) if touched.concerns(pod := self._pods[uid])]
+
+
+def _places(pod: core.Pod) -> list[tuple[str, str]]:
+    meta = pod.metadata
+    maker = meta.controller.uid if meta.controller is not None else ""
+    return [(meta.namespace, ""), *([(meta.namespace, maker)] if maker else [])]
 
 
 def _selects(said: Mapping[str, str], labels: Mapping[str, str]) -> bool:

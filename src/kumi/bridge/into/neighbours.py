@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from kumi.api.errors import KumiError
 from kumi.engine import model
 
 HARD = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -26,7 +27,8 @@ def neighbours(
     labels: Mapping[str, str],
     given: tuple[model.SpreadTerm, ...] = (),
 ) -> model.Neighbours | None:
-    """What a pod with these labels says of others; None: nothing. `given`: constraints that it gets besides (companions.py)."""
+    """What a pod with these labels says of others; None: nothing. `given`: constraints that it gets besides (companions.py).
+    KumiError: see requirement."""
     near = (affinity or {}).get("podAffinity") or {}
     apart = (affinity or {}).get("podAntiAffinity") or {}
     made = model.Neighbours(
@@ -40,12 +42,15 @@ def neighbours(
 
 
 def requirement(term: dict[str, Any]) -> model.Requirement:
-    """One term of a selector, as written."""
-    return model.Requirement(str(term["key"]), str(term["operator"]), tuple(str(v) for v in term.get("values") or ()))
+    """One term of a selector, as written. KumiError where it has no key or no operator."""
+    key, operator = term.get("key"), term.get("operator")
+    if not key or not operator:
+        raise KumiError(f"a requirement of a selector needs a key and an operator: {term}")
+    return model.Requirement(str(key), str(operator), tuple(str(v) for v in term.get("values") or ()))
 
 
 def selector(written: dict[str, Any] | None) -> tuple[model.Requirement, ...] | None:
-    """The requirements of a label selector; None: it selects nothing."""
+    """The requirements of a label selector; None: it selects nothing. KumiError: see requirement."""
     if written is None:
         return None
     equal = (model.Requirement(k, "In", (str(v),)) for k, v in sorted((written.get("matchLabels") or {}).items()))

@@ -19,14 +19,10 @@ from kumi.api.meta import parse_time
 from kumi.bridge.into.due import due
 from kumi.bridge.into.podgroup import preemptable
 from kumi.bridge.into.shape import Shapes, volume_claims
+from kumi.bridge.scheduler_names import SCHEDULERS, VOLCANO_SCHEDULER
 from kumi.engine import gangs, model
 
 INDEX_KEYS = ("training.kubeflow.org/replica-index", "batch.kubernetes.io/job-completion-index")
-VOLCANO_SCHEDULER = "volcano"
-SCHEDULERS = ("", "default-scheduler", "kumi", VOLCANO_SCHEDULER)
-"""the names in spec.schedulerName that mean Kumi where it is the control plane"""
-OWN_NAMES = ("kumi",)
-"""those that mean it beside another scheduler"""
 ANY_ZONE = "*"
 """every revocable zone; naming one of them is not supported by Volcano either"""
 

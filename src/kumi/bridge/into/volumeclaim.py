@@ -11,7 +11,8 @@ The rule   waits      `deleted`   it is being deleted: what uses it goes on, not
            driver     of a CSI volume, with its handle; of one that its class makes later the class's provisioner
            exclusive  of the volume's access modes (kumi.api.volumes)
 Kept       VolumeClaims holds claims, volumes and classes, since a change of one concerns others: a volume its claim, and claims
-           without one; a class those that name it.
+           without one; a class those that name it. A volume or a class is read as it comes, so that one that can't be read
+           is an error of its own and of no claim.
 Cost       O(claims without a volume x volumes) for a change of a volume or class; O(1) for most.
 Source     Kubernetes: volume binding in scheduling, persistent volume node affinity.
 """
@@ -20,9 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain, product
-from typing import TypeVar
 
 from kumi.api.claims import PersistentVolume, PersistentVolumeClaim, StorageClass
+from kumi.api.errors import KumiError
 from kumi.api.meta import Object
 from kumi.api.volumes import ONE_NODE, ONE_POD, candidates, exclusive
 from kumi.bridge.into.neighbours import requirement
@@ -30,7 +31,6 @@ from kumi.engine import model
 from kumi.engine.selectors import affinity_holds
 
 TYPES: tuple[type[Object], ...] = (StorageClass, PersistentVolume, PersistentVolumeClaim)
-T = TypeVar("T", bound=Object)
 WAITS = "WaitForFirstConsumer"
 NO_PROVISIONER = "kubernetes.io/no-provisioner"
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
@@ -47,37 +47,60 @@ class VolumeClaims:
         self._claims: dict[str, PersistentVolumeClaim] = {}
         self._volumes: dict[str, PersistentVolume] = {}
         self._classes: dict[str, StorageClass] = {}
+        self._reached: dict[str, model.Terms | None] = {}
+        """volume -> where it can be reached from"""
+        self._allowed: dict[str, model.Terms | None] = {}
+        """class -> where it makes volumes"""
         self._unbound: dict[str, None] = {}
 
     def deltas(self, old: Object | None, new: Object | None) -> list[model.Delta]:
-        """What a change of one of TYPES means. One that is known as it is gives the same deltas again."""
+        """What a change of one of TYPES means. One that is known as it is gives the same deltas again. KumiError if the new one
+        can't be read: nothing has changed then."""
         obj = new if new is not None else old
         gone = new is None
         match obj:
             case PersistentVolumeClaim():
                 return self._claim(obj, gone=gone)
             case PersistentVolume():
-                _keep(self._volumes, obj.metadata.name, None if gone else obj)
-                return self._again(obj.metadata.name, self._unbound)
+                before = self._volumes.get(obj.metadata.name)
+                self._volume(obj, gone=gone)
+                return self._again(*(_claim_of(one) for one in (before, obj) if one is not None))
             case StorageClass():
-                _keep(self._classes, obj.metadata.name, None if gone else obj)
-                return self._again("", self._unbound)
+                self._class(obj, gone=gone)
+                return self._again()
         raise TypeError(f"no claim depends on {type(obj).__name__}")
 
+    def _volume(self, volume: PersistentVolume, *, gone: bool) -> None:
+        name = volume.metadata.name
+        if gone:
+            self._volumes.pop(name, None)
+            self._reached.pop(name, None)
+        else:
+            self._reached[name] = terms_of(volume)
+            self._volumes[name] = volume
+
+    def _class(self, class_: StorageClass, *, gone: bool) -> None:
+        name = class_.metadata.name
+        if gone:
+            self._classes.pop(name, None)
+            self._allowed.pop(name, None)
+        else:
+            self._allowed[name] = allowed(class_)
+            self._classes[name] = class_
+
     def _claim(self, claim: PersistentVolumeClaim, *, gone: bool) -> list[model.Delta]:
-        _keep(self._claims, claim.key, None if gone else claim)
         self._unbound.pop(claim.key, None)
         if gone:
+            self._claims.pop(claim.key, None)
             return [model.Remove(model.VolumeClaim, claim.key)]
+        self._claims[claim.key] = claim
         if not _is_bound(claim):
             self._unbound[claim.key] = None
         return [model.Put(self._noun(claim))]
 
-    def _again(self, volume: str, others: Mapping[str, None]) -> list[model.Delta]:
-        """The claim that has this volume, and those others."""
-        found = self._volumes.get(volume)
-        named = (found.spec.claim_ref or {}) if found is not None else {}
-        keys = {f"{named.get('namespace', '')}/{named.get('name', '')}", *others}
+    def _again(self, *others: str) -> list[model.Delta]:
+        """The claims without a volume, and those others."""
+        keys = {*others, *self._unbound}
         return [model.Put(self._noun(self._claims[key])) for key in sorted(keys) if key in self._claims]
 
     def _noun(self, claim: PersistentVolumeClaim) -> model.VolumeClaim:
@@ -89,7 +112,7 @@ class VolumeClaims:
             return model.VolumeClaim(
                 claim.key,
                 going,
-                terms_of(volume),
+                self._reached[volume.metadata.name],
                 EXCLUSIVE[exclusive(volume.spec.access_modes)],
                 zones_of(volume),
                 *_attached(volume),
@@ -110,8 +133,8 @@ class VolumeClaims:
     def _later(self, claim: PersistentVolumeClaim, class_: StorageClass) -> model.Terms | None:
         """Where the volumes can be reached that a claim may get."""
         if class_.provisioner != NO_PROVISIONER:
-            return _allowed(class_)
-        return union([terms_of(volume) for volume in candidates(claim, self._volumes.values())])
+            return self._allowed[class_.metadata.name]
+        return union([self._reached[volume.metadata.name] for volume in candidates(claim, self._volumes.values())])
 
 
 def union(all_terms: Sequence[model.Terms | None]) -> model.Terms | None:
@@ -123,7 +146,7 @@ def union(all_terms: Sequence[model.Terms | None]) -> model.Terms | None:
 
 
 def terms_of(volume: PersistentVolume) -> model.Terms | None:
-    """The terms of a volume's node affinity; None: it can be reached from everywhere."""
+    """The terms of a volume's node affinity; None: it can be reached from everywhere. KumiError for one that can't be read."""
     required = (volume.spec.node_affinity or {}).get("required")
     if not required:
         return None
@@ -150,14 +173,16 @@ def zones_of(volume: PersistentVolume) -> model.Terms | None:
     return (nowhere, *(tuple(chain.from_iterable(way)) for way in product(*ways)))
 
 
-def _allowed(class_: StorageClass) -> model.Terms | None:
-    """Where a class makes volumes; None: everywhere."""
-    terms = [
-        tuple(model.Requirement(str(e["key"]), "In", tuple(e.get("values") or ())) for e in said)
+def allowed(class_: StorageClass) -> model.Terms | None:
+    """Where a class makes volumes; None: everywhere. A term that says nothing means no place. KumiError for one that can't be
+    read."""
+    if not class_.allowed_topologies:
+        return None
+    terms = (
+        tuple(requirement({**said, "operator": "In"}) for said in term.get("matchLabelExpressions") or ())
         for term in class_.allowed_topologies
-        if (said := term.get("matchLabelExpressions"))
-    ]
-    return tuple(terms) or None
+    )
+    return tuple(term for term in terms if term)
 
 
 def _attached(volume: PersistentVolume) -> tuple[str, str]:
@@ -167,16 +192,17 @@ def _attached(volume: PersistentVolume) -> tuple[str, str]:
 
 
 def reachable(volume: PersistentVolume, labels: Mapping[str, str]) -> bool:
-    """Whether a volume can be reached from a node with these labels."""
-    return affinity_holds(terms_of(volume), labels)
+    """Whether a volume can be reached from a node with these labels; one whose affinity can't be read from none."""
+    try:
+        return affinity_holds(terms_of(volume), labels)
+    except KumiError:
+        return False
+
+
+def _claim_of(volume: PersistentVolume) -> str:
+    named = volume.spec.claim_ref or {}
+    return f"{named.get('namespace', '')}/{named.get('name', '')}"
 
 
 def _is_bound(claim: PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name) and claim.status.phase == "Bound"
-
-
-def _keep(table: dict[str, T], key: str, obj: T | None) -> None:
-    if obj is None:
-        table.pop(key, None)
-    else:
-        table[key] = obj

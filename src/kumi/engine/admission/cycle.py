@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from kumi.engine.admission import exact, live, records, requeue, snapshot, stops
@@ -32,7 +33,7 @@ from kumi.engine.admission.entries import Entry
 from kumi.engine.admission.nominate import nominate
 from kumi.engine.admission.verdicts import Outcome, Verdict
 from kumi.engine.claims import Claim
-from kumi.engine.decisions import Admit, Decision, Evict, Finish, Hold
+from kumi.engine.decisions import Admit, Decision, Evict, Finish, Hold, last_words
 from kumi.engine.model import ClusterQueue, Workload
 from kumi.engine.queues import Parked
 from kumi.engine.reasons import Code, Reason
@@ -70,15 +71,7 @@ def decide(state: State, now_ms: int) -> list[Decision]:
                 requeue.bring_back(state, now_ms)
                 decided += _take_up(state)
     decided += records.tell(state, now_ms)
-    return _last_words(decided)
-
-
-def _last_words(decided: list[Decision]) -> list[Decision]:
-    """Of what is said of why a workload waits, in one cycle after the other, the last counts."""
-    last = {one.workload: number for number, one in enumerate(decided) if isinstance(one, Hold)}
-    if len(last) == sum(isinstance(one, Hold) for one in decided):
-        return decided
-    return [one for n, one in enumerate(decided) if not isinstance(one, Hold) or last[one.workload] == n]
+    return last_words(decided, Hold, attrgetter("workload"))
 
 
 def once(state: State, now_ms: int) -> Cycle:

@@ -13,22 +13,27 @@ Open       where the policy's line is open. Another line is of gangs, and one of
 Why        who waits is in one order, whatever it is made of; a gang gets its turn when its queue has one, so pods go by whose
            turn it is and not by one sorted line.
 Told       nothing here: why a pod finds no room is said when gangs have had their turns.
-Cost       nothing where no pod waits on its own, or none goes before a gang; O(log n) a gang else, besides placing.
+Fair       where namespaces take turns, the pods that go before a gang are anywhere in the line: the others are passed over.
+Cost       nothing where no pod waits on its own, or none goes before a gang; O(log n) a gang else, besides placing; where
+           namespaces take turns O(pods that go before it).
 Source     Kubernetes: scheduling queue, which holds pods and pod groups by priority and time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kumi.engine.decisions import Bind, Decision
-from kumi.engine.model import Pod
+from kumi.engine.model import Pod, PodShape
 from kumi.engine.placement import alone
+from kumi.engine.placement.best import plain
 from kumi.engine.placement.devices import lent_holder
+from kumi.engine.placement.nodes import Ints, Mask, Nodes
 from kumi.engine.placement.plugins.gang_times import deadline_ms, execution_ms
 from kumi.engine.placement.seats import bind
 from kumi.engine.placement.tasks import Job, Status
@@ -77,6 +82,8 @@ class InBetween:
         self.binds: list[Bind] = []
         self._line: Iterator[str] | None = None
         self._next: Pod | None = None
+        self._seen: dict[str, None] = {}
+        """who was looked at, where the order moves"""
         self._full: dict[tuple[object, ...], None] = {}
         """such pods as found no room: nobody leaves while gangs have their turns"""
         self._promised: dict[str, list[tuple[Pod, str]]] = {}
@@ -90,18 +97,42 @@ class InBetween:
         """The gang's turn: those that go before it are placed."""
         state = self._state
         if state.pods.waiting.line and state.pods.waiting.line[0] < (until := turn(state, job)):
-            if self._line is None:
-                self._line = alone.turns(state)
-                self._step()
-            if self._next is not None and state.pods.waiting.turn(self._next) < until:
+            pods = self._before(until) if state.pods.waiting.is_one_line else self._anywhere_before(until)
+            if (first := next(pods, None)) is not None:
                 with self._kept():
-                    self._place(until)
+                    self._place(chain([first], pods))
         self._promised.pop(job.key, None)
 
-    def _place(self, until: Turn) -> None:
+    def _before(self, until: Turn) -> Iterator[Pod]:
+        """Those whose turn is before that one and hasn't been, where everybody keeps their place."""
+        waiting = self._state.pods.waiting
+        if self._line is None:
+            self._line = alone.turns(self._state)
+            self._next = self._step()
+        while self._next is not None and waiting.turn(self._next) < until:
+            yield self._next
+            self._next = self._step()
+
+    def _step(self) -> Pod | None:
+        """The next one that looks for a place."""
+        return next((pod for uid in self._line or () if (pod := self._looking(uid)) is not None), None)
+
+    def _anywhere_before(self, until: Turn) -> Iterator[Pod]:
+        """The same where namespaces take turns: whoever isn't before this gang, and may be before another, is passed over."""
+        for uid in alone.turns(self._state, until):
+            if uid not in self._seen and (pod := self._looking(uid)) is not None:
+                self._seen[uid] = None
+                yield pod
+
+    def _looking(self, uid: str) -> Pod | None:
+        """The pod, if it looks for a place."""
+        state, pod = self._state, self._state.pods.by_uid[uid]
+        has_one = uid in state.nominations.node_of
+        return None if has_one or state.pods.waiting.by_shape[pod.shape].full else pod
+
+    def _place(self, pods: Iterable[Pod]) -> None:
         state = self._state
-        while self._next is not None and state.pods.waiting.turn(self._next) < until:
-            pod = self._next
+        for pod in pods:
             kind = (pod.shape, state.nodes.residents.heeds(pod))
             if kind not in self._full:
                 node = self._node(pod)
@@ -109,23 +140,12 @@ class InBetween:
                     self.binds.append(bind(state, pod, node))
                 elif pod.shape.neighbours is None or not pod.shape.neighbours.binds:
                     self._full[kind] = None
-            self._step()
-
-    def _step(self) -> None:
-        """On to the next one that looks for a place."""
-        state = self._state
-        self._next = None
-        for uid in self._line or ():
-            pod = state.pods.by_uid[uid]
-            if uid not in state.nominations.node_of and not state.pods.waiting.by_shape[pod.shape].full:
-                self._next = pod
-                return
 
     def _node(self, pod: Pod) -> str | None:
         nodes = self._state.nodes
         if not nodes.pipelined[0].any():
             return self._state.best.node(pod)
-        return _beside(self._state, pod)
+        return plain(nodes, self._state.site.plugins, pod, _beside)
 
     @contextmanager
     def _kept(self) -> Iterator[None]:
@@ -142,13 +162,6 @@ class InBetween:
             nodes.devices.unseat(lent_holder(pod.uid))
 
 
-def _beside(state: State, pod: Pod) -> str | None:
-    """The best node where there is room for the pod now, and for all that is promised there as well."""
-    nodes, plugins = state.nodes, state.site.plugins
-    mask, rows = plugins.filter.mask(nodes, pod), nodes.by_name()
-    room = np.minimum(nodes.places(pod.shape, mask), nodes.places_later(pod.shape, mask))
-    rows = rows[room[rows] > 0]
-    if not rows.size:
-        return None
-    scores = plugins.score.score(nodes, pod, rows, np.zeros(rows.size, dtype=np.int64))
-    return nodes.name_by_row()[int(rows[np.argmax(scores)])]
+def _beside(nodes: Nodes, shape: PodShape, mask: Mask, rows: Ints) -> Ints:
+    """How many there is room for now, and for all that is promised there as well."""
+    return np.minimum(nodes.places(shape, mask, rows), nodes.places_later(shape, mask)[rows])

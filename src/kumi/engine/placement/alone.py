@@ -14,6 +14,7 @@ Not here      room by pods that matter less: preempting.py; who goes before gang
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from kumi.engine.decisions import Decision
@@ -30,6 +31,7 @@ def decide(state: State, stuck: list[Pod]) -> list[Decision]:
     """Places pods on their own. `stuck`: gets those that found no room, and may find some by victims."""
     seen = state.nodes.changed  # a pod that is bound below may be who one before it waits for
     decided = look(state, stuck)
+    state.crowd.told(state.pods.waiting.by_shape.values())
     for uid in list(state.newcomers):
         state.journal.drop(state.newcomers, uid)
     state.journal.swap(state, "nodes_seen", seen)
@@ -40,10 +42,8 @@ def look(state: State, stuck: list[Pod], before: Turn | None = None) -> list[Dec
     """One look at those who may find room. `before`: only at those whose turn is before that one."""
     decided: list[Decision] = []
     full: dict[tuple[object, ...], tuple[Reason, ...]] = {}
-    for uid in turns(state) if state.pods.waiting.line else ():
+    for uid in turns(state, before) if state.pods.waiting.line else ():
         pod = state.pods.by_uid[uid]
-        if before is not None and state.pods.waiting.turn(pod) >= before:
-            break
         if uid in state.nominations.node_of:
             continue
         decided += _single(state, pod, full)
@@ -52,15 +52,23 @@ def look(state: State, stuck: list[Pod], before: Turn | None = None) -> list[Dec
     return decided
 
 
-def turns(state: State) -> Iterator[str]:
-    """Who is looked at, one after the other."""
+def turns(state: State, before: Turn | None = None) -> Iterator[str]:
+    """Who is looked at, one after the other. `before`: of those whose turn is before that one."""
+    waiting, found = state.pods.waiting, _turns(state, before)
+    if before is None or not waiting.is_one_line:
+        return found
+    return takewhile(lambda uid: waiting.turn(state.pods.by_uid[uid]) < before, found)
+
+
+def _turns(state: State, before: Turn | None) -> Iterator[str]:
+    """The same; where everybody keeps their place those whose turn is later come after these."""
     waiting = state.pods.waiting
     state.crowd.wake(waiting.by_shape.values())
     newcomers = [state.pods.by_uid[uid] for uid in state.newcomers]
     if state.nodes_seen == state.nodes.changed or len(newcomers) == len(waiting.line):
-        return waiting.in_order(newcomers)
+        return waiting.in_order(newcomers, before)
     if not waiting.is_one_line or state.nodes.residents.has_terms or _may_preempt(state):
-        return waiting.in_order()
+        return waiting.in_order(before=before)
     return waiting.that_may_fit(newcomers)
 
 

@@ -87,11 +87,6 @@ def sum_of(parts: Iterable[Sums]) -> Sums:
     return {} if total is None else total
 
 
-def least(left: Sums, right: Sums) -> Shared:
-    """The smaller of both; what one doesn't name is 0."""
-    return {d: min(left[d], right.get(d, 0)) for d in left}
-
-
 def most(left: Sums, right: Sums) -> Shared:
     """The larger of both."""
     return {d: max(left.get(d, 0), right.get(d, 0)) for d in dict.fromkeys((*left, *right))}

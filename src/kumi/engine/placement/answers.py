@@ -1,8 +1,9 @@
 """Answers: what gangs and their pods were told, what is promised to them, and whether there is anything to ask anew.
 
 The rule       a session is due when anything came that it looks at (pods, nodes, queues, pod groups, classes, claims), when a
-               node gained room, when the session before decided more than words (gang_session.py), when a write was refused, and
-               when a plug-in said that its answers change by then. Else it would end as the one before did, and isn't run.
+               node gained room, when the session before decided more than words (gang_session.py), when somebody has to go, for
+               whomever, when a write was refused, and when a plug-in said that its answers change by then. Else it would end as
+               the one before did, and isn't run.
 Phase          a phase that was decided counts at once; a sight of the pod group from before its write takes nothing back.
 Evicted        a pod that was evicted is on its way out, also while its object doesn't show it yet.
 Promised       places that a gang was given and waits for the rest: nobody else takes them before the next session.
@@ -121,7 +122,8 @@ class Answers:
         return replace(pod, terminating=True)
 
     def evict(self, decision: EvictPod) -> None:
-        """Decided."""
+        """Decided: its queue has less, and its node will have room."""
+        self.stir()
         self._journal.put(self.evicting, decision.pod, Assumed(decision))
 
     def stays(self, decision: EvictPod) -> bool:

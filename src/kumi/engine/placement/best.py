@@ -16,12 +16,16 @@ Not here     who is asked for, and when: alone.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 import numpy as np
 
 from kumi.engine.model import Pod, PodShape
-from kumi.engine.placement.nodes import Ints, Nodes, Scores
+from kumi.engine.placement.nodes import Ints, Mask, Nodes, Scores
 from kumi.engine.placement.plugins import Plugins
 
+Room: TypeAlias = Callable[[Nodes, PodShape, Mask, Ints], Ints]
 _NEVER = -np.inf
 _CELLS_AT_MOST = 4_000_000
 _SHAPES_AT_LEAST = 16
@@ -112,7 +116,7 @@ class Best:
         if not plugins.filter.is_local(nodes, pod):
             return _Kept(of, None, None)
         taken = plugins.filter.mask(nodes, pod)[rows].nonzero()[0]
-        at = np.full(nodes.versions.size, rows.size, dtype=np.int64)
+        at = np.full(nodes.used.shape[1], rows.size, dtype=np.int64)
         at[rows[taken]] = taken
         scores = np.full(rows.size + 1, _NEVER) if plugins.score.is_local(nodes, pod) else None
         return _Kept(of, at, scores, is_picky=taken.size < rows.size)
@@ -120,7 +124,7 @@ class Best:
     def _refresh(self, kept: _Kept, at: Ints, scores: Scores, pod: Pod) -> None:
         """The scores of the rows that changed after what is kept was made, as they are now."""
         nodes = self._nodes
-        rows = (nodes.versions > kept.version).nonzero()[0]
+        rows = nodes.stirred_since(kept.version)
         places = at[rows]
         if kept.is_picky:
             taken = places < scores.size - 1
@@ -134,10 +138,10 @@ class Best:
             scores[places] = self._plugins.score.score(nodes, pod, rows, none)
 
 
-def plain(nodes: Nodes, plugins: Plugins, pod: Pod) -> str | None:
-    """The same, with nothing kept: the rule."""
+def plain(nodes: Nodes, plugins: Plugins, pod: Pod, room: Room = Nodes.places) -> str | None:
+    """The same, with nothing kept: the rule. `room`: for how many such pods there is any on each of the rows."""
     rows = nodes.by_name()
-    fits = nodes.places(pod.shape, plugins.filter.mask(nodes, pod), rows)
+    fits = room(nodes, pod.shape, plugins.filter.mask(nodes, pod), rows)
     rows = rows[fits > 0]
     if not rows.size:
         return None

@@ -4,12 +4,12 @@ The rule   a budget guards the pods of its namespace on whose labels its selecto
            none where there is no selector
            left(b) = what b allows, as its controller counted it last, less the pods that it guards whose eviction was decided
                      since, and that are still there
-Since      a budget that is another than it was when the eviction was decided has it counted: its controller takes those that
-           are on their way out for gone. Where nothing of it changes, because the pod was not counted on, that is over when the
-           pod is.
+Since      a budget that comes in as another than it was has all counted whose eviction was decided before, for good: its
+           controller takes those that are on their way out for gone. Where nothing of it changes, because the pod was not
+           counted on, that is over when the pod is.
 Granted    an eviction that the API has granted is counted in what is allowed, and costs nothing more.
 Why        the count comes a moment after the pod that goes: without this, two looks in that moment both spend the last one.
-Cost       O(evictions under way x their budgets).
+Cost       O(budgets of the namespace) a pod; O(evictions under way x their budgets) what is left.
 Source     Kubernetes: disruption budgets (policy/v1).
 Not here   the count: kumi.controllers.disruption; who heeds it: plugins/disruption_budgets.py, preempting.py; as Volcano reads
            budgets: plugins/pdb.py.
@@ -33,20 +33,19 @@ def guards(budget: DisruptionBudget, pod: Pod) -> bool:
 
 def guarding(tasks: Tasks, pod: Pod) -> tuple[DisruptionBudget, ...]:
     """Those that guard the pod, by key."""
-    return tuple(budget for _, budget in sorted(tasks.budgets.items()) if guards(budget, pod))
+    return tuple(budget for budget in tasks.budgets_of.get(pod.namespace, ()) if guards(budget, pod))
 
 
 def spend(tasks: Tasks, journal: Journal, pod: Pod) -> None:
     """The pod's eviction is decided."""
-    if tasks.budgets and (found := guarding(tasks, pod)):
-        journal.put(tasks.spent, pod.uid, found)
+    if found := guarding(tasks, pod):
+        journal.put(tasks.spent, pod.uid, tuple(budget.key for budget in found))
 
 
 def left(tasks: Tasks) -> dict[str, int]:
     """How many more may go, by the budgets' keys."""
     found = {key: budget.allowed for key, budget in sorted(tasks.budgets.items())}
-    for budgets in tasks.spent.values():
-        for budget in budgets:
-            if tasks.budgets.get(budget.key) == budget:
-                found[budget.key] -= 1
+    for keys in tasks.spent.values():
+        for key in keys:
+            found[key] -= 1
     return found

@@ -3,7 +3,8 @@
 The rule     a shape is full from when one pod of it found no room until a row changes that takes such a pod by then: its
              node, the room, the single devices. Where nodes become others, come or go, or have other amounts, nobody is full.
 Said         why a shape is full is as of when it was first so since nodes are what they are, and again when a row has more
-             than any had then of the resource that is short, if not enough: room that is taken again is no news.
+             than any had then of the resource that is short, if not enough: room that is taken again is no news. News until all
+             who wait were gone through (`told`): some are looked at before gangs, and shapes are woken for them by themselves.
 Only         where what takes such a pod follows from the row alone (Best.follows): elsewhere a look may end otherwise for
              other causes.
 Trials       what is taken back changes the rows' versions as well (nodes.py), and what is noted here is no part of the state: it
@@ -46,15 +47,19 @@ class Crowd:
         if not any(alike.full for alike in shapes):
             self._rows = None
             return
-        rows = (nodes.versions > before).nonzero()[0].tolist()
+        rows = nodes.stirred_since(before).tolist()
         of, self._rows = self._best.stands_for(), rows if len(rows) <= _ROWS_AT_MOST else None
         rooms = [(row, nodes.free_of(row)) for row in self._rows or ()]
         for alike in shapes:
-            alike.news = False
             if alike.full and (
                 self._rows is None or alike.of != of or self._finds(alike, rooms) or self._tells(alike, rooms)
             ):
                 alike.full, alike.woken = False, self._wakes
+
+    def told(self, shapes: Collection[Alike]) -> None:
+        """All who wait were gone through, and heard what was new: why a shape is full is no news any more."""
+        for alike in shapes:
+            alike.news = False
 
     def is_full_again(self, alike: Alike) -> bool:
         """Was it full, and have others taken the room for which it isn't any more?"""

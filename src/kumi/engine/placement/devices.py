@@ -81,7 +81,7 @@ class Devices:
     def __init__(self, journal: Journal, nodes: Nodes) -> None:
         self._journal, self._nodes = journal, nodes
         self.shared = False
-        """somebody shares a device, or has: also who says which devices are its own was bound then"""
+        """somebody shares a device, or has, or room is kept for it: also who says which devices are its own was bound then"""
         self.used: Ints = np.zeros((0, 0), dtype=np.int64)
         self.releasing: Ints = np.zeros((0, 0), dtype=np.int64)
         self.promised: Ints = np.zeros((0, 0), dtype=np.int64)
@@ -106,7 +106,7 @@ class Devices:
         self._stirred: dict[int, None] = {}
         self._rows_of: Ints | None = None
         self._rows: dict[int, tuple[list[int], int, int]] = {}
-        """the same of `_of_row`, by now"""
+        """row -> what `_by_now` says of it, made of that table; no part of what a trial takes back"""
 
     # questions
 
@@ -192,11 +192,21 @@ class Devices:
         used, unknown, _ = self._of_row(row, later=False)
         return np.array(used, dtype=np.int64), unknown
 
+    def there(self, row: int) -> int:
+        """How many devices the row has, of those that can be shared."""
+        line = self._nodes.line_by_resource.get(GPU)
+        return 0 if line is None else min(int(self._nodes.allocatable[line, row]) // WHOLE, AT_MOST)
+
     def over(self, row: int, *, later: bool = False) -> int:
         """How far the row's devices are over, all together."""
         return _over(*(self._of_row(row, later=True) if later else self._by_now(row)))
 
     # changes
+
+    def share(self) -> None:
+        """Somebody shares a device, or will: from now on it matters who has which."""
+        if not self.shared:
+            self._journal.swap(self, "shared", True)
 
     def stir(self, rows: Any) -> None:
         """Something of these rows changes, or is taken back; see Nodes.stir."""
@@ -211,11 +221,10 @@ class Devices:
         names stay unknown."""
         if not self.concern(shape) and not (devices and asked(shape)):
             return
-        if not self.shared:
-            self._journal.swap(self, "shared", True)
+        self.share()
         self._reach()
         each = shape.share or WHOLE
-        wanted, there = 1 if shape.share else -(-asked(shape) // WHOLE), self._devices(row)
+        wanted, there = 1 if shape.share else -(-asked(shape) // WHOLE), self.there(row)
         fixed = len(set(devices)) == wanted and 0 <= min(devices, default=0) <= max(devices, default=0) < there
         if not fixed:
             devices = self._laid(shape, row, later=promised) if shape.share else ()
@@ -243,15 +252,22 @@ class Devices:
             self._nodes.stir(seat.row)
             self._journal.add(self.releasing, (list(seat.devices), seat.row), seat.each * times)
 
-    def fill(self, shape: PodShape, rows: Ints, pods: Ints) -> None:
-        """So many such pods are on those rows, inside a trial that is taken back."""
-        if not shape.share:
-            return
+    def fill(self, shape: PodShape, rows: Ints, pods: Ints) -> list[tuple[int, ...]]:
+        """So many such pods, which count as used already, are on those rows, inside a trial that is taken back. Of each row the
+        devices of one after the other; of whole ones that aren't there nobody knows which."""
+        if not self.concern(shape):
+            return [() for _ in rows]
+        return [
+            tuple(device for _ in range(count) for device in self._fill(shape, row))
+            for row, count in zip(rows.tolist(), pods.tolist(), strict=True)
+        ]
+
+    def give(self, row: int, devices: Iterable[int], each: int) -> None:
+        """Inside a trial that is taken back: so much more of each of these devices is used (negative: less)."""
         self._reach()
-        self._nodes.stir(rows)
-        for row, count in zip(rows.tolist(), pods.tolist(), strict=True):
-            for _ in range(count):
-                self._journal.add(self.used, (list(self._laid(shape, row)), row), shape.share)
+        self._nodes.stir(row)
+        for device in devices:
+            self._journal.add(self.used, (device, row), each)
 
     def gone(self, row: int) -> None:
         """Who is leaving the row has left, inside a trial that is taken back."""
@@ -276,7 +292,7 @@ class Devices:
 
     def meet(self, row: int) -> None:
         """The row's devices may be others now."""
-        if (count := self._devices(row)) > self._lines:
+        if (count := self.there(row)) > self._lines:
             self._journal.swap(self, "_lines", count)
         if self.shared:
             self.touched[row] = None
@@ -319,10 +335,17 @@ class Devices:
     def _laid(self, shape: PodShape, row: int, *, later: bool = False) -> tuple[int, ...]:
         """Where a share is thought of: the rule's device, and where none has so much, the one with the most."""
         found = self.choose(shape, row, later=later)
-        if found or not self._devices(row):
+        if found or not self.there(row):
             return found
         used, _, there = self._of_row(row, later=later)
         return (used.index(min(used[:there])),)
+
+    def _fill(self, shape: PodShape, row: int) -> tuple[int, ...]:
+        """One more pod is where it is thought of; the next one is to see it there."""
+        self._reach()
+        devices = self._laid(shape, row) if shape.share else self.choose(shape, row)
+        self.give(row, devices, shape.share or WHOLE)
+        return devices
 
     def _lay_out(self, row: int) -> None:
         """All that may move is laid out anew: the largest first, then by holder."""
@@ -361,7 +384,7 @@ class Devices:
         return used, unknown, there
 
     def _refresh(self) -> None:
-        """Makes `_empty` and `_opened` as of now."""
+        """Makes `_empty` and `_most` as of now."""
         self._reach()
         if self._as_of is not self.used:
             used, unknown, there = self._view(slice(None), later=False)
@@ -370,7 +393,7 @@ class Devices:
             self._most = np.where(self._empty > 0, WHOLE, opened)
             self._as_of, self.is_watched = self.used, True
         else:
-            for row in list(self._stirred):
+            for row in [row for row in self._stirred if row < self.used.shape[1]]:  # others went with a trial
                 self._see(row, *self._by_now(row))
         self._stirred.clear()
 
@@ -403,7 +426,7 @@ class Devices:
             used = [amount - less + more for amount, less, more in zip(used, left, kept, strict=True)]
             if line is not None:
                 total += int(nodes.pipelined[line, row]) - int(nodes.releasing[line, row])
-        return used, max(-(-(total - sum(used)) // WHOLE), 0), min(self._devices(row), len(used))
+        return used, max(-(-(total - sum(used)) // WHOLE), 0), min(self.there(row), len(used))
 
     def _total(self, rows: Any, *, later: bool) -> Ints:
         nodes, line = self._nodes, self._nodes.line_by_resource.get(GPU)
@@ -413,16 +436,12 @@ class Devices:
         return total
 
     def _count(self, rows: Any) -> Ints:
-        """How many devices each row has, of those that can be shared."""
+        """`there` of each row."""
         line = self._nodes.line_by_resource.get(GPU)
         if line is None:
             return _nothing(self._nodes.used.shape[1], rows)
         count: Ints = np.minimum(self._nodes.allocatable[line][rows] // WHOLE, AT_MOST)
         return count
-
-    def _devices(self, row: int) -> int:
-        line = self._nodes.line_by_resource.get(GPU)
-        return 0 if line is None else min(int(self._nodes.allocatable[line, row]) // WHOLE, AT_MOST)
 
     def _reach(self) -> None:
         """The arrays reach over all rows and devices."""

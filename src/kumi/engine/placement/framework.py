@@ -199,12 +199,13 @@ class Framework:
 
     def total(self) -> Amounts:
         """What the cluster has, by resource; int64 sums are exact up to 2^53 a node."""
-        return dict(self.once("total", self._total))
+        nodes = self.nodes
+        return dict(nodes.cached(("total", nodes.size_stamp, nodes.table_stamp), self._total))
 
     def _total(self) -> Amounts:
         nodes = self.nodes
         rows = nodes.by_name()
-        sums = {}
+        sums: Amounts = {}
         for resource, line in sorted(nodes.line_by_resource.items()):
             amounts = nodes.allocatable[line, rows]
             known = amounts[amounts < HAS_AT_MOST] if resource == PODS else amounts
@@ -293,6 +294,13 @@ class Framework:
 
     def sorted_victims(self, victims: Sequence[Pod], preemptor: Job) -> list[Pod]:
         """In the order in which they are taken."""
+        gangs: dict[str, list[Pod]] = {}
+        for pod in victims:
+            gangs.setdefault(pod.member.group, []).append(pod)
+        jobs = [self.tasks.jobs[key] for key in gangs]
+        if len({job.group.queue if job.group is not None else None for job in jobs}) < 2:
+            order = [task for job in self.jobs_in_order(jobs) for task in self.sorted_tasks(gangs[job.key])]
+            return order[::-1]
 
         def compare(one: Pod, other: Pod) -> int:
             return self.victim_compare(one, other, preemptor)
@@ -501,6 +509,10 @@ class Framework:
     def allocatable(self, queue: Queue, task: Pod) -> bool:
         """May the queue have this much more?"""
         return all(hook(queue, task) for hook in self._flat["allocatable"])
+
+    def bars(self, queue: Queue) -> Code | None:
+        """Why the queue takes nothing at all, whatever it has; None: it may take something."""
+        return next((code for said in self._asked("bars", "allocatable") if (code := said(queue)) is not None), None)
 
     def preemptive(self, queue: Queue, wanted: Listed) -> bool:
         """May the queue take back from others for this?"""

@@ -134,7 +134,7 @@ def refusal(site: Site, pods: PodSet) -> Reason | None:
         return Reason(Code.NODE_NOT_MATCHED, pod_set=said, pods=pods.count)
     empty = site.fits_empty(pods)
     if not empty.any():
-        short = scarcest(site.nodes, pods.shape, mask, empty=True)
+        short = scarcest(site.nodes, pods.shape, np.flatnonzero(mask), empty=True)
         reason = _reason(Code.NODE_TOO_SMALL, short, said, pods.count, permanent=True)
         return replace(reason, where=_largest(site.nodes, reason.resource, mask))
     room = int(np.minimum(empty, pods.count).sum())

@@ -22,7 +22,7 @@ Not here        how it is written: kumi.bridge.out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -32,7 +32,6 @@ from kumi.engine.gangs import Phase
 from kumi.engine.placement import rounds, seating, ways
 from kumi.engine.placement.ahead import InBetween, is_open
 from kumi.engine.placement.devices import lent_holder
-from kumi.engine.placement.line.asking import Held
 from kumi.engine.placement.phases import of_counts
 from kumi.engine.placement.plugins.registry import PLUGINS
 from kumi.engine.placement.rounds import Round
@@ -90,15 +89,19 @@ def decide(state: State, now_ms: int) -> list[Decision]:
     for key in sorted({**touched, **state.tasks.touched, **state.tasks.waiting}):
         if key in state.tasks.jobs:
             decided += _told(state, state.tasks.jobs[key], done)
-    if decided and not _is_settled(state, decided, around.reserved):
+    if decided and not _is_settled(state, decided, around):
         answers.stir()
     return decided
 
 
-def _is_settled(state: State, decided: Sequence[Decision], reserved: Mapping[str, Held]) -> bool:
-    """Would another session say the same? Where all that was decided is words to gangs and pods, and what was kept for gangs is
-    still kept: phases are looked at by who lets gangs in, first of all actions, and by nobody's plug-in but Kumi's own."""
-    if state.profile.plugins or state.tasks.outside or state.answers.reserved != reserved:
+def _is_settled(state: State, decided: Sequence[Decision], around: Surroundings) -> bool:
+    """Would another session say the same? Where all that was decided is words to gangs and pods, and what was kept for gangs, or
+    promised to them, still is: phases are looked at by who lets gangs in, first of all actions, and by nobody's plug-in but
+    Kumi's own."""
+    answers = state.answers
+    if answers.reserved != around.reserved or answers.promised != around.promised:
+        return False
+    if state.profile.plugins or state.tasks.outside:
         return False
     actions = state.profile.conf.actions
     if "enqueue" in actions and actions[0] != "enqueue":

@@ -7,6 +7,7 @@ Why        a job of a log is a gang of a thousand equal pods: who waits is looke
 Kept       with the gang, for one content of it (Job.stamp) and of who looks at whom (residents.stamp).
 Order      in which the gang has them.
 Cost       O(waiting tasks) once for each change of the gang.
+Source     Kumi's own.
 Not here   which of them is next: framework.in_line.
 """
 
@@ -38,11 +39,7 @@ class Makeup(NamedTuple):
 
 def makeup(tasks: Tasks, residents: Residents, job: Job) -> Makeup:
     """Of the gang, as it is now."""
-    made, stamp = job.once("makeup", lambda: (_made(tasks, residents, job), residents.stamp))
-    if stamp != residents.stamp:
-        made = _made(tasks, residents, job)
-        job.known["makeup"] = (job.stamp, job.group, (made, residents.stamp))
-    return made
+    return job.once("makeup", lambda: _made(tasks, residents, job), residents.stamp)
 
 
 def _made(tasks: Tasks, residents: Residents, job: Job) -> Makeup:

@@ -85,7 +85,7 @@ class Nodes:
         self.evicted: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
         """what of `releasing` is so by this session: rules that look at pods don't see it any more"""
         self._moves = False
-        """was anything ever promised, or evicted? Where not, what rules see is what is used"""
+        """was anything ever promised, evicted, or leaving? Where not, what rules see is what is used"""
         self.inherited: Ints = np.zeros((1, _FIRST_ROWS), dtype=np.int64)
         """how far `used` is past `allocatable` for causes outside of the engine: what invariants.py lets pass"""
         self._inheriting: dict[int, None] = {}
@@ -269,14 +269,19 @@ class Nodes:
         """How many pods with these requests each of the rows can still take; 0 outside of the mask (one a row of `rows`)."""
         return self._whole_pods(requests, mask, self.used.__getitem__, rows)
 
-    def takes(self, shape: PodShape, rows: Ints) -> Mask:
-        """Which of the rows have room for one more pod of the shape, single devices included."""
-        _, _, starts, amounts, is_known = self._wanted(shape.requests)
+    def has(self, requests: Requests, rows: Ints) -> Mask:
+        """Which of the rows have that much left of each resource."""
+        _, _, starts, amounts, is_known = self._wanted(requests)
         if not is_known:
             return np.zeros(rows.size, dtype=np.bool_)
         at = starts + rows  # of few rows this is quicker than to ask for lines and rows
-        room: Mask = np.logical_and.reduce(self.allocatable.take(at) - self.used.take(at) >= amounts)
-        return room & self.devices.takes(shape, rows) if self.devices.concern(shape) else room
+        has: Mask = np.logical_and.reduce(self.allocatable.take(at) - self.used.take(at) >= amounts)
+        return has
+
+    def takes(self, shape: PodShape, rows: Ints) -> Mask:
+        """Which of the rows have room for one more pod of the shape, single devices included."""
+        has = self.has(shape.requests, rows)
+        return has & self.devices.takes(shape, rows) if self.devices.concern(shape) else has
 
     def largest(self, line: int) -> int:
         """The most of one resource that a node has."""
@@ -410,6 +415,11 @@ class Nodes:
         self.versions[rows] = self.version
         if self.devices.is_watched:
             self.devices.stir(rows)
+
+    def stirred_since(self, version: int) -> Ints:
+        """The rows of which something changed after that version. `versions` may be longer than the table: a trial that is taken
+        back takes its rows along."""
+        return (self.versions[: self.used.shape[1]] > version).nonzero()[0]
 
     def gained_since(self, count: int) -> Ints:
         """The rows that gained something after `changed` was `count`."""

@@ -27,11 +27,12 @@ Not here      whether a workload may start: ../admission/cycle.py.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kumi.engine.decisions import Bind, Decision, Unplaced
+from kumi.engine.decisions import Bind, Decision, Unplaced, last_words
 from kumi.engine.model import Pod, PodSet, PodShape, Workload
 from kumi.engine.placement import ahead, alone, gang, gang_session, preempting
 from kumi.engine.placement.devices import GPU, asked
@@ -64,16 +65,7 @@ def decide(state: State, now_ms: int) -> list[Decision]:
         with gang_session.held_back(state) as wanted:
             decided += _singles(state, now_ms, stuck, wanted)
         decided += preempting.decide(state, stuck)
-    return _last_words(decided)
-
-
-def _last_words(decided: list[Decision]) -> list[Decision]:
-    """Of what a pod is told of why it waits, before gangs had their turns and after, the last counts."""
-    told = [one.pod for one in decided if isinstance(one, Unplaced)]
-    last = {one.pod: number for number, one in enumerate(decided) if isinstance(one, Unplaced)}
-    if len(last) == len(told):
-        return decided
-    return [one for n, one in enumerate(decided) if not isinstance(one, Unplaced) or last[one.pod] == n]
+    return last_words(decided, Unplaced, attrgetter("pod"))  # told before gangs had their turns, and after
 
 
 def _singles(state: State, now_ms: int, stuck: list[Pod], wanted: dict[tuple[int, int], int]) -> list[Decision]:

@@ -94,7 +94,7 @@ class Job:
         self.tasks: dict[str, None] = {}
         self.stamp = 0
         """stands for one content of all that follows, and of its pods; never used twice, also where a trial is taken back"""
-        self.known: dict[str, tuple[int, PodGroup | None, Any]] = {}
+        self.known: dict[str, tuple[int, PodGroup | None, int, Any]] = {}
         """what was found in one such content (`once`); no part of what a trial takes back"""
         self.told: tuple[int, object] | None = None
         """in which such content all that wait were told why, and what; None: that isn't known"""
@@ -111,13 +111,14 @@ class Job:
         self.wanted: Amounts = {}
         """of all of them"""
 
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """What follows from the gang alone, its tasks and its PodGroup, made when it isn't known."""
+    def once(self, name: str, make: Callable[[], T], beside: int = 0) -> T:
+        """What follows from the gang, its tasks and its PodGroup, made when it isn't known. `beside`: stands for what else it
+        follows from."""
         kept = self.known.get(name)
-        if kept is None or kept[0] != self.stamp or kept[1] is not self.group:
-            kept = (self.stamp, self.group, make())
+        if kept is None or kept[0] != self.stamp or kept[1] is not self.group or kept[2] != beside:
+            kept = (self.stamp, self.group, beside, make())
             self.known[name] = kept
-        made: T = kept[2]
+        made: T = kept[3]
         return made
 
     def count(self, *statuses: Status) -> int:
@@ -158,8 +159,10 @@ class Tasks:
         self.queues: dict[str, Queue] = {}
         self.classes: dict[str, PriorityClass] = {}
         self.budgets: dict[str, DisruptionBudget] = {}
-        self.spent: dict[str, tuple[DisruptionBudget, ...]] = {}
-        """pods whose eviction was decided -> the budgets that guard them, as these were then (budgets.py)"""
+        self.budgets_of: dict[str, tuple[DisruptionBudget, ...]] = {}
+        """the same by namespace, by key"""
+        self.spent: dict[str, tuple[str, ...]] = {}
+        """pods whose eviction was decided -> the budgets that guard them and have not changed since (budgets.py)"""
         self.quotas: dict[str, NamespaceQuota] = {}
         self.jobs: dict[str, Job] = {}
         """also those whose PodGroup isn't there (yet): `group` is None"""
@@ -198,7 +201,7 @@ class Tasks:
             case PriorityClass():
                 self._journal.put(self.classes, noun.name, noun)
             case DisruptionBudget():
-                self._journal.put(self.budgets, noun.key, noun)
+                self._put_budget(noun.key, noun)
             case NamespaceQuota():
                 self._journal.put(self.quotas, noun.key, noun)
             case PodGroup():
@@ -227,8 +230,32 @@ class Tasks:
             self._touch_all(key)
         elif type_ is PriorityClass:
             self._journal.drop(self.classes, key)
+        elif type_ is DisruptionBudget:
+            self._put_budget(key, None)
         else:
-            self._journal.drop(self.budgets if type_ is DisruptionBudget else self.quotas, key)
+            self._journal.drop(self.quotas, key)
+
+    def _put_budget(self, key: str, budget: DisruptionBudget | None) -> None:
+        """One that is another than it was has counted whose eviction was decided before. None: it is gone."""
+        before = self.budgets.get(key)
+        if before == budget:
+            return
+        for uid, keys in list(self.spent.items()) if before is not None else ():
+            if keys == (key,):
+                self._journal.drop(self.spent, uid)
+            elif key in keys:
+                self._journal.put(self.spent, uid, tuple(other for other in keys if other != key))
+        if budget is None:
+            self._journal.drop(self.budgets, key)
+        else:
+            self._journal.put(self.budgets, key, budget)
+        namespace = key.partition("/")[0]
+        others = (one for one in self.budgets_of.get(namespace, ()) if one.key != key)
+        there = tuple(sorted((*others, *([budget] if budget else [])), key=lambda one: one.key))
+        if there:
+            self._journal.put(self.budgets_of, namespace, there)
+        else:
+            self._journal.drop(self.budgets_of, namespace)
 
     def _put_group(self, group: PodGroup) -> None:
         """It may have gone to another queue."""

@@ -2,13 +2,14 @@
 
 The rule, of a gang that isn't ready, the first that holds:
     its pods aren't all there                  what the plug-ins say of it (job_valid)
-    it wasn't let in                           its queue is closed, or has no room for what it needs
+    it wasn't let in                           its queue is closed, takes no gangs as it stands among the others, or has no
+                                               room for what the gang needs
     the line holds it back                     it would pass others, or delay them
     fewer than its minimum have a place        how many of how many, and what kept the next one from it: a node, or gates
     its places are promised                    others are still leaving
     of a gang that is ready, what kept the next of its tasks from a node, where one was tried.
-What kept a task: its queue, which has its share or is no longer open, or what the nodes say. Tasks of one shape are explained
-once a session.
+What kept a task: its queue, which has its share, is no longer open or takes none as it stands, or what the nodes say. Tasks of
+one shape are explained once a session.
 Why        an answer without its reason is no answer.
 Cost       O(nodes) a shape and queue that found no room.
 Not here   sentences: kumi.bridge.messages.
@@ -32,8 +33,7 @@ def why(framework: Framework, outcome: Outcome, job: Job) -> tuple[Reason, ...]:
         return (invalid,)
     queue = job.group.queue
     if job.group.phase in WAITING:
-        is_open = framework.tasks.queues[queue].state is QueueState.OPEN
-        return (Reason(Code.NOT_LET_IN if is_open else Code.QUEUE_CLOSED, where=queue),)
+        return (_no(framework, queue, Code.NOT_LET_IN),)
     kept = outcome.refusals.get(job.key)
     if framework.job_ready(job):
         return kept.why if kept is not None else ()
@@ -50,7 +50,7 @@ def why(framework: Framework, outcome: Outcome, job: Job) -> tuple[Reason, ...]:
     if gated:
         return (short, Reason(Code.PODS_GATED, pods=gated))
     if framework.overused(framework.tasks.queues[queue]):
-        return (short, _no_more(framework, queue))
+        return (short, _no(framework, queue, Code.QUEUE_SHARE))
     return (short,)
 
 
@@ -58,13 +58,15 @@ def no_share(framework: Framework, task: Pod) -> tuple[Reason, ...]:
     """Its queue may not have it."""
     group = framework.job_of(task).group
     assert group is not None
-    return (_no_more(framework, group.queue),)
+    return (_no(framework, group.queue, Code.QUEUE_SHARE),)
 
 
-def _no_more(framework: Framework, queue: str) -> Reason:
-    """Why a queue that gangs were let into takes no more tasks: it was closed since, or has what it may have."""
-    is_open = framework.tasks.queues[queue].state is QueueState.OPEN
-    return Reason(Code.QUEUE_SHARE if is_open else Code.QUEUE_CLOSED, where=queue)
+def _no(framework: Framework, name: str, full: Code) -> Reason:
+    """Why a queue lets no gang in, or takes no more tasks: it isn't open, takes none whatever it has, or is `full`."""
+    queue = framework.tasks.queues[name]
+    if queue.state is not QueueState.OPEN:
+        return Reason(Code.QUEUE_CLOSED, where=name)
+    return Reason(framework.bars(queue) or full, where=name)
 
 
 def no_node(framework: Framework, outcome: Outcome, task: Pod) -> tuple[Reason, ...]:

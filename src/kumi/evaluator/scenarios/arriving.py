@@ -31,8 +31,8 @@ from kumi.api.scheduling import PriorityClass
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
 from kumi.bridge.into.adjusted import Around, adjusted
-from kumi.bridge.into.pod import VOLCANO_SCHEDULER
 from kumi.bridge.into.shape import Shapes
+from kumi.bridge.scheduler_names import VOLCANO_SCHEDULER
 from kumi.engine.model import PodShape
 from kumi.evaluator.manifests import ManifestError, checked, name_of
 from kumi.evaluator.model import Job, Role, Via
@@ -47,17 +47,18 @@ LEAST = "scheduling.volcano.sh/group-min-member"
 VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
 SYSTEM_CLASSES = {"system-node-critical": 2_000_001_000, "system-cluster-critical": 2_000_000_000}
 """the PriorityClasses that every cluster has"""
-Made: TypeAlias = tuple[Job, tuple[JsonObject, ...]]
-"""a job, and the manifests that it is made of"""
+Made: TypeAlias = tuple[Job, tuple[tuple[JsonObject, str], ...]]
+"""a job, and the manifests that it is made of, each with the role that it has as a pod of it"""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Came:
-    """A manifest that came, as it is read."""
+    """A manifest that came, as it is read. `role`: found when its job is made."""
 
     manifest: JsonObject
     stored: JsonObject
     view: Any
+    role: str = ""
 
     @property
     def meta(self) -> ObjectMeta:
@@ -108,7 +109,8 @@ class Arriving:
         came = [_Came(obj, right.stored, right.view) for obj in manifests for right in (checked(obj, now),)]
         for together in _together(came):
             job = self._job(together)
-            yield replace(job, key=self._key(job.key), arrives_ms=at_ms), tuple(one.manifest for one in together)
+            made_of = tuple((one.manifest, one.role) for one in together)
+            yield replace(job, key=self._key(job.key), arrives_ms=at_ms), made_of
 
     def _job(self, together: Sequence[_Came]) -> Job:
         first = together[0]
@@ -189,7 +191,8 @@ class Arriving:
             )
         by_hash: dict[str, list[_Came]] = {}
         for pod in pods:
-            by_hash.setdefault(role_hash(pod.stored["spec"]) if group else ALONE, []).append(pod)
+            pod.role = role_hash(pod.stored["spec"]) if group else ALONE
+            by_hash.setdefault(pod.role, []).append(pod)
         roles = [Role(name, len(alike), self._shape(alike[0])) for name, alike in sorted(by_hash.items())]
         label = first.meta.labels.get(kueue.PRIORITY_CLASS_LABEL, "")
         ranks = [self._rank(pod, pod.view.spec.priority_class_name) for pod in pods]
@@ -202,7 +205,8 @@ class Arriving:
 
     def _of_pod(self, pod: _Came) -> Job:
         spec: core.PodSpec = pod.view.spec
-        job = self._made(pod, [Role("main", 1, self._shape(pod))], said([pod.meta]), pod.meta.labels)
+        pod.role = "main"
+        job = self._made(pod, [Role(pod.role, 1, self._shape(pod))], said([pod.meta]), pod.meta.labels)
         job = replace(job, priority=self._rank(pod, spec.priority_class_name))
         if spec.scheduler_name == VOLCANO_SCHEDULER:
             return replace(job, via=Via.GANG, queue=_volcano_queue([pod.meta]), least=1)
@@ -232,14 +236,15 @@ class Arriving:
 
     def _roles(self, pods: Sequence[_Came]) -> list[Role]:
         """Pods of one role and one shape; of a role with several shapes each but the first has a number."""
-        alike: dict[tuple[str, PodShape], int] = {}
+        alike: dict[tuple[str, PodShape], list[_Came]] = {}
         for pod in pods:
-            key = _role_of(pod.meta), self._shape(pod)
-            alike[key] = alike.get(key, 0) + 1
+            alike.setdefault((volcano.role_of(pod.meta) or "task", self._shape(pod)), []).append(pod)
         roles: list[Role] = []
-        for (name, shape), count in alike.items():
+        for (name, shape), found in alike.items():
             before = sum(role.name == name or role.name.startswith(f"{name}.") for role in roles)
-            roles.append(Role(f"{name}.{before + 1}" if before else name, count, shape))
+            roles.append(Role(f"{name}.{before + 1}" if before else name, len(found), shape))
+            for pod in found:
+                pod.role = roles[-1].name
         return roles
 
     def _rank(self, came: _Came, name: str) -> int:
@@ -338,10 +343,6 @@ def _common(all_labels: Sequence[dict[str, str]]) -> dict[str, str]:
     """The labels that all have."""
     first = all_labels[0] if all_labels else {}
     return {key: value for key, value in first.items() if all(labels.get(key) == value for labels in all_labels)}
-
-
-def _role_of(meta: ObjectMeta) -> str:
-    return meta.annotations.get(volcano.TASK_SPEC_ANNOTATION) or meta.labels.get(volcano.TASK_SPEC_ANNOTATION) or "task"
 
 
 def _volcano_queue(metas: Iterable[ObjectMeta]) -> str:

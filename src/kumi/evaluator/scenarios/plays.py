@@ -104,17 +104,17 @@ class Stage:
                 deletions.append((moment.verb, moment.object))
         if deltas or bare or acts or (deletions and not gone):
             own = () if gone else deletions
-            yield Written(Change(at_ms, (*deltas, *bare)), (*acts, *own), tuple(bare))
+            yield Written(Change(at_ms, (*deltas, *bare)), (*acts, *own), bare=tuple(bare))
         for number, event in enumerate(gone):
             yield Written(event, () if number else tuple(deletions))
         yield from (Written(event) for event in told if isinstance(event, Cancel))
         yield from (Written(event) for event in told if isinstance(event, Arrive))
         for job, of in self._arriving.jobs(at_ms, [step.object for step in coming.values()]):
-            for obj in of:
+            for obj, _ in of:
                 kind = key_of(obj)
                 self._there[kind], self._jobs[kind] = obj, job.key
                 self._made_of.setdefault(job.key, {})[kind] = None
-            yield Written(Arrive(job), tuple(("create", obj) for obj in of))
+            yield Written(Arrive(job), tuple(("create", obj) for obj, _ in of), tuple(role for _, role in of))
 
     def _take(self, event: Event, deltas: list[Delta], told: list[Event]) -> None:
         if isinstance(event, Change):

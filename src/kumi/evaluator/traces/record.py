@@ -146,17 +146,26 @@ class _Player:
     """the number of a line, and its object as it is read"""
 
     def deltas(self, line: Line) -> list[Delta]:
-        """What the line changes in the cluster."""
+        """What the line changes in the cluster. What can't be read isn't there, as it wasn't for who decided."""
         view = self._view(line)
         gone = line.type == "DELETED"
         if isinstance(view, limits.LimitRange | RuntimeClass):
-            self.reading.learn(view, gone=gone)
-            (self.around.drop if gone else self.around.put)(view)
+            try:
+                self._learn(view, gone=gone)
+            except KumiError:
+                self._learn(view, gone=True)
         elif isinstance(view, volumeclaim.TYPES):
-            return self.volumes.deltas(view if gone else None, None if gone else view)
+            try:
+                return self.volumes.deltas(view if gone else None, None if gone else view)
+            except KumiError:
+                return self.volumes.deltas(view, None)
         elif view is not None and type(view) in NOUNS and not isinstance(view, volcano.PodGroup):
             return self._noun(view, gone=gone)
         return []
+
+    def _learn(self, view: limits.LimitRange | RuntimeClass, *, gone: bool) -> None:
+        self.reading.learn(view, gone=gone)
+        (self.around.drop if gone else self.around.put)(view)
 
     def _noun(self, view: Object, *, gone: bool) -> list[Delta]:
         if isinstance(view, PriorityClass):

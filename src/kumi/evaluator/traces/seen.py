@@ -298,10 +298,7 @@ class Survey:
 
 def role_of(pod: core.Pod) -> str:
     """What part of its job a pod is."""
-    for words in (pod.metadata.annotations, pod.metadata.labels):
-        if words.get(volcano.TASK_SPEC_ANNOTATION):
-            return words[volcano.TASK_SPEC_ANNOTATION]
-    return pod.metadata.labels.get(REPLICA_TYPE) or "task"
+    return volcano.role_of(pod.metadata) or pod.metadata.labels.get(REPLICA_TYPE) or "task"
 
 
 def roles(most: Iterable[tuple[tuple[str, PodShape], int]]) -> Iterator[tuple[str, int, PodShape]]:

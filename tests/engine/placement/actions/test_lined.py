@@ -96,6 +96,23 @@ def test_pods_beyond_the_minimum_keep_nobody_waiting_and_take_nothing_that_is_ke
     assert bound(session.decide(state, NOW)) == [f"e-{n}" for n in range(6)]
 
 
+@pytest.mark.parametrize("policy", ["easy", "conservative"])
+@pytest.mark.parametrize("more", [1, 2])
+def test_pods_beyond_the_minimum_end_as_they_say_whether_all_have_room_or_not(policy: str, more: int) -> None:
+    """One GPU is free, for the first of them. It is free again in 10 s: nobody may have the cpus beside it for longer."""
+    state = hall(policy, PriorityClass("high", 5), node("m", cpu=1, gpu=1), node("n", cpu=2, gpu=2))
+    on = {"phase": "Running", "started_ms": NOW, "gpu": 1}
+    first = [task("y-0", "y", node="n", **on), task("e-0", "e", node="m", **on)]
+    others = [task(f"e-{n}", "e", gpu=1) for n in range(1, 1 + more)]
+    waiting = [task("f-0", "f", gpu=1, cpu=2), task("l-0", "l", cpu=2)]
+    for name, takes in (("y", 100_000), ("e", 10_000), ("f", 10_000), ("l", 50_000)):
+        state.apply(Put(gang(name, execution_ms=takes, priority_class="high" if name == "e" else "")))
+    for pod in (*first, *others, *waiting):
+        state.apply(Put(pod))
+    assert bound(session.decide(state, NOW)) == ["e-1"]
+    assert state.answers.reserved["ns/f"][0].at_ms == NOW + 10_000
+
+
 def test_nobody_goes_for_a_gang_that_the_line_holds_back() -> None:
     classes = (PriorityClass("low", 1), PriorityClass("high", 5), PriorityClass("mid", 3))
     low = [replace(runs("low", 4)[0], priority_class="low"), *runs("low", 4)[1:]]
@@ -157,7 +174,8 @@ DRAWN = st.lists(
         st.integers(1, 6),  # runs
         st.integers(-1, 3),  # says so much more, or nothing
         st.integers(0, 1),  # priority
-        st.sampled_from([{"cpu": 1}, {"cpu": 1}, {"cpu": 2}]),
+        st.sampled_from([{"cpu": 1}, {"cpu": 1}, {"cpu": 2}, {"gpu": "600m"}, {"gpu": "300m"}, {"gpu": 1}]),
+        st.integers(0, 3),  # so many fewer than its pods are enough
     ),
     min_size=1,
     max_size=9,
@@ -177,22 +195,39 @@ def slowly(jobs: list[Lined], nodes: list[Node], policy: str) -> Played:
         return play(jobs, nodes, parse({"line": policy}))
 
 
+Drawn = tuple[int, int, int, int, int, dict[str, int | str], int]
 ONE, TWO = {"cpu": 1}, {"cpu": 2}
+
+
+def lined_up(drawn: list[Drawn]) -> list[Lined]:
+    shares = {"600m": 600, "300m": 300}
+    return [
+        Lined(
+            f"j{n}",
+            at,
+            runs,
+            None if more < 0 else runs + more,
+            pods,
+            priority,
+            gang=True,
+            least=max(pods - fewer, 1),
+            asks=asks,
+            share=shares.get(str(asks.get("gpu")), 0),
+        )
+        for n, (at, pods, runs, more, priority, asks, fewer) in enumerate(drawn)
+    ]
 
 
 @settings(max_examples=40, deadline=None)
 @given(DRAWN, st.sampled_from(["strict", "easy", "conservative"]), st.sampled_from([0, 2, 8]))
-@example([(1, 4, 2, 0, 0, ONE), (0, 5, 1, 1, 0, TWO), (2, 7, 1, 1, 0, ONE)], "easy", 2)
-@example([(0, 4, 3, 0, 0, ONE), (2, 2, 2, -1, 0, TWO), (0, 4, 1, -1, 0, TWO)], "conservative", 2)
+@example([(1, 4, 2, 0, 0, ONE, 0), (0, 5, 1, 1, 0, TWO, 0), (2, 7, 1, 1, 0, ONE, 0)], "easy", 2)
+@example([(0, 4, 3, 0, 0, ONE, 0), (2, 2, 2, -1, 0, TWO, 0), (0, 4, 1, -1, 0, TWO, 0)], "conservative", 2)
 def test_gangs_that_are_counted_are_decided_about_as_those_placed_task_by_task(
-    drawn: list[tuple[int, int, int, int, int, dict[str, int]]], policy: str, few: int
+    drawn: list[Drawn], policy: str, few: int
 ) -> None:
     """In the examples other places are kept than before, and who waits is told anew."""
-    jobs = [
-        Lined(f"j{n}", at, runs, None if more < 0 else runs + more, pods, priority, gang=True, asks=asks)
-        for n, (at, pods, runs, more, priority, asks) in enumerate(drawn)
-    ]
-    nodes = [node("a", cpu=1), node("b", cpu=1), node("c", cpu=2), node("d", cpu=3)]
+    jobs = lined_up(drawn)
+    nodes = [node("a", cpu=1), node("b", cpu=1), node("c", cpu=2, gpu=1), node("d", cpu=3, gpu=2)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(changes, "FEW", few)
         patch.setattr(timeline, "FEW", few)

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kumi.engine.gangs import Phase
+from kumi.engine.gangs import Phase, PriorityClass
 from kumi.engine.placement.actions import gang_least, preempt_least
 from kumi.engine.placement.actions.victims import mendable
 from kumi.engine.placement.framework import Framework
@@ -117,3 +119,69 @@ def test_what_a_gang_could_spare_once_it_has_it_is_not_taken_from_who_could_take
     made.put(gang("y", "b", least=0, phase=Phase.INQUEUE), task("y-0", "y", cpu=1))
     plugins = (option("gang", without=("enableJobStarving",)), "priority", "proportion")
     assert len(evicted(run(made, "reclaim", *plugins))) == goes
+
+
+# spared, and others asked
+
+Holds = tuple[int, int, int, int]
+"""of a queue: its weight, its capability (0: no limit), how many pods it has, each a node's only one, and how much they matter"""
+
+
+def rivals(mine: tuple[int, int], others: Sequence[Holds], wants: int, stay: Collection[str] = ()) -> Scene:
+    """Full nodes of one pod each. A gang of the queue `r` (its weight, how many nodes it has) wants so many. `stay`: who says
+    that they don't go."""
+    made = Scene(*(PriorityClass(f"p{n}", n) for n in range(3)), line("r", weight=mine[0]))
+    made.put(gang("x", "r", least=0, phase=Phase.RUNNING))
+    holders = [("x", f"x-{n}") for n in range(mine[1])]
+    for at, (weight, most, holds, matters) in enumerate(others):
+        made.put(line(f"q{at}", weight=weight, capability={"cpu": most} if most else {}))
+        made.put(gang(f"g{at}", f"q{at}", least=0, phase=Phase.RUNNING, priority_class=f"p{matters}"))
+        holders += [(f"g{at}", f"g{at}-{n}") for n in range(holds)]
+    for at, (group, name) in enumerate(sorted(holders, key=lambda one: (one[1][-1], one))):
+        made.put(node(f"n{at}", cpu=8, pods=1))
+        made.put(task(name, group, cpu=1, node=f"n{at}", **({"preemptable": False} if name in stay else {})))
+    made.put(gang("y", "r", least=wants, phase=Phase.INQUEUE), *(task(f"y-{n}", "y", cpu=1) for n in range(wants)))
+    return made
+
+
+QUEUES = st.tuples(st.integers(1, 6), st.integers(0, 3), st.integers(0, 4), st.integers(0, 2))
+TAKING = ("reclaim", "gangreclaim", "reclaim gangreclaim")
+SHARES = (option("gang", without=("enableJobStarving",)), "priority", "proportion", "bundle-shares", "predicates")
+
+
+@given(
+    st.tuples(st.integers(1, 6), st.integers(0, 2)),
+    st.lists(QUEUES, min_size=1, max_size=3),
+    st.integers(1, 3),
+    st.sampled_from(TAKING),
+    st.data(),
+)
+@settings(max_examples=150, deadline=None)
+def test_fewer_who_may_go_never_make_room_that_more_did_not(
+    mine: tuple[int, int], others: list[Holds], wants: int, actions: str, data: st.DataObject
+) -> None:
+    names = [f"g{at}-{n}" for at, (_, _, holds, _) in enumerate(others) for n in range(holds)]
+    stay = data.draw(st.sets(st.sampled_from(names))) if names else set()
+    if evicted(run(rivals(mine, others, wants, stay), actions, SHARES)):
+        assert evicted(run(rivals(mine, others, wants), actions, SHARES))
+
+
+ONE = ((4, 1), [(1, 3, 1, 0), (6, 1, 2, 0)], 1)
+"""g0 would go first, and q0 could take the place back"""
+TWO = ((6, 2), [(6, 2, 3, 0), (1, 1, 2, 1)], 2)
+"""q0 could take back what it loses, had it to lose two"""
+
+
+@pytest.mark.parametrize("by", ["gangreclaim", "reclaim gangreclaim", "reclaim gangreclaim, task by task"])
+def test_where_one_queue_could_take_the_place_back_another_is_asked(by: str) -> None:
+    made = rivals(*ONE)
+    if "task" in by:
+        made.put(gang("y", "r", least=0, phase=Phase.INQUEUE))
+    done = run(made, by.partition(",")[0], SHARES)
+    assert done.outcome.evictions == [("g1-0", "ns/y" if by == "gangreclaim" else "y-0")]
+
+
+def test_a_queue_is_asked_for_as_much_as_it_could_not_take_back() -> None:
+    assert evicted(run(rivals(*TWO), "gangreclaim", SHARES)) == ["g0-0", "g1-0"]
+    (mine, others, wants) = TWO
+    assert evicted(run(rivals(mine, others, wants, ["g1-0", "g1-1"]), "gangreclaim", SHARES)) == []

@@ -83,6 +83,32 @@ def test_where_devices_are_shared_each_pod_that_has_some_is_named() -> None:
     assert named == {"g-0": [], "g-1": ["g-1"], "g-2": ["g-2"]}
 
 
+def test_pods_of_a_gang_that_start_and_those_that_have_are_told_apart_and_all_are_by_key() -> None:
+    pods = [runs("z", "a", 50), runs("g-0", "b", 50, "aa/g"), runs("g-1", "c", 50, "aa/g")]
+    state = hall(*pods[:2], replace(pods[2], started_ms=0))
+    made = looked(state)
+    made.enter("aa/g", made.of_places("aa/g", (("a", SHAPES[2], 1),), 1050, -1))
+    found = list(made.in_order())
+    assert [(c.key, c.number, c.like is None) for c in found] == [
+        ("aa/g", 0, False),
+        ("aa/g", 0, True),
+        ("aa/g", 1, False),
+        ("ns/z", 0, False),
+    ]
+    ends = [module.turn(change) for change in found if change.like is not None]
+    assert ends == sorted(set(ends))
+
+
+def test_what_places_come_to_is_no_part_of_what_nodes_keep() -> None:
+    """Reservations are made anew at each look: what is found of them would only grow there."""
+    state = hall()
+    made, places = looked(state), (("a", SHAPES[1], 2),)
+    before = list(state.nodes._cache)
+    (begin,), (end,) = (made.of_places("k", places, NOW + at, times) for at, times in ((1, 1), (9, -1)))
+    assert begin.rows is end.rows
+    assert list(state.nodes._cache) == before
+
+
 KEPT = st.lists(
     st.tuples(
         st.integers(1, 9),
@@ -115,7 +141,7 @@ def test_a_row_gets_and_loses_what_all_changes_together_say_however_many_rows_ea
                 for change in made.in_order()
                 if row in change.rows.tolist() and NOW + 2 < change.at_ms < NOW + 8
             ]
-            found = [(step.at_ms, step.shape, step.more) for step in made.on_row(row, NOW + 2, NOW + 8)]
+            found = [(step.at_ms, step.shape, step.more) for step in made.on_rows([row], NOW + 2, NOW + 8)[row]]
             assert sorted(found, key=repr) == sorted(wanted, key=repr)
             begins_there = any(
                 n and on.get(state.nodes.name_by_row()[row]) and 2 < at < 8 for n, (at, _, on, _) in enumerate(kept)

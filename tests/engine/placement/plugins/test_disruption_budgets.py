@@ -62,9 +62,12 @@ def test_one_that_no_budget_guards_goes() -> None:
 
 
 def test_without_budgets_it_has_no_opinion() -> None:
-    scene = Scene(line(), gang("me"), task("me-0", "me"))
-    at = scene.open("disruption-budgets")
-    assert at.preemptable(scene.pod("me-0"), [labelled("p0")]) == []
+    """Beside one that names somebody: with an opinion of its own, and nobody in it, nobody would be left."""
+    crowd = [labelled("p0")]
+    scene = Scene(line(), gang("a", least=0), gang("me"), node("n", cpu=4), *crowd, task("me-0", "me"))
+    at, me = scene.open(("disruption-budgets", "gang")), scene.pod("me-0")
+    assert at.preemptable(me, crowd) == crowd
+    assert scene.open("disruption-budgets").preemptable(me, crowd) == []
 
 
 def test_what_the_session_evicted_counts_and_what_stays_after_all_does_not() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -151,9 +152,9 @@ def test_too_small_for_good_is_permanent_only_if_no_node_will_do_later() -> None
 def test_the_scarcest_resource_is_the_one_that_the_fewest_nodes_have() -> None:
     nodes = table([node("n1", gpu=1, cpu=8), node("n2", gpu=4, cpu=1)])
     asked = shape(cpu=1, gpu=2)
-    mask = Predicates().mask(nodes, pod("ns/p", shape=asked))
-    assert scarcest(nodes, asked, mask, empty=True) == (GPU, 2000, 4000)
-    assert scarcest(nodes, shape(cpu=1, memory="1Gi"), mask, empty=True) == ("memory", 2**30, 0)
+    rows = np.flatnonzero(Predicates().mask(nodes, pod("ns/p", shape=asked)))
+    assert scarcest(nodes, asked, rows, empty=True) == (GPU, 2000, 4000)
+    assert scarcest(nodes, shape(cpu=1, memory="1Gi"), rows, empty=True) == ("memory", 2**30, 0)
 
 
 def test_a_full_pod_count_is_a_cause_like_any_other() -> None:

@@ -6,21 +6,24 @@ The rule   a task is promised a place where nobody has to go, if there is one; e
            trim     units of victims, the last taken first: where all tasks that are promised something on the nodes of a unit
                     find a place without its going, it stays. Again and again, until no unit may stay
            goes     the queue may have the task, there is room once those have left who are leaving, and the predicates pass
-           mutual   between queues: the queue of one that goes might take the gang's new places in its turn. Nobody goes then
+           mutual   between queues: the queue of those that go might take the gang's new places in its turn. Nobody goes then,
+                    and it is tried again with no more of that queue's tasks than it may lose without that; until nobody takes
+                    anything back, or there is no room
 Why        what must never happen: an eviction after which the preemptor doesn't go, and one more victim than it takes. Victims
            of the first task are often enough for the next ones, and those of later ones make earlier ones needless. And two
            queues that take from each other for ever: of what none of them may have whole, say, the last pod of a node.
 All or nothing  the caller opens the trial around it and commits, or everything is as it was.
 Minimal    exact where the gang's tasks are equal; with different ones nothing is taken needlessly as long as those on other nodes
            stay where they were promised.
-Cost       clear: O(victims on the node) asks; trim: O(units x tasks on their nodes); mutual: an ask for each gang that loses.
+Cost       clear: O(victims on the node) asks; trim: O(units x tasks on their nodes); mutual: an ask for each gang that loses, and
+           of a queue that takes back, log(its victims) times as many.
 Source     Kumi's own; Kueue: minimal preemptions (remove until it fits, add back).
 Not here   who may be a victim: preempt_least.py, reclaim_least.py, gang_least.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any, TypeAlias
 
@@ -38,10 +41,14 @@ from kumi.engine.placement.tasks import READY, Job, Rank, Status, request, task_
 
 
 class Attempt:
-    """See the module. `gone`: who leaves, and what they were; `promised`: the gang's tasks that have a place, by uid."""
+    """See the module. `gone`: who leaves, and what they were; `promised`: the gang's tasks that have a place, by uid. `at_most`:
+    of how many of its tasks a queue, by name, may be asked; one that isn't in it of any number."""
 
-    def __init__(self, framework: Framework, outcome: Outcome, job: Job) -> None:
+    def __init__(
+        self, framework: Framework, outcome: Outcome, job: Job, at_most: Mapping[str, int] | None = None
+    ) -> None:
         self.framework, self.job = framework, job
+        self._at_most = at_most or {}
         self._statement = Statement(framework, outcome)
         self.gone: dict[str, tuple[Pod, Status]] = {}
         self.promised: dict[str, Pod] = {}
@@ -83,17 +90,61 @@ class Attempt:
         """Has the gang its minimum, with what it is promised?"""
         return is_complete(self.framework, self.job)
 
-    def is_mutual(self) -> bool:
-        """Might the queue of one that goes take back what the gang is promised for it, once it has it?"""
+    def open_to(self, pods: Sequence[Pod]) -> Sequence[Pod]:
+        """Those of the tasks whose queues may lose one more."""
+        if not self._at_most:
+            return pods
+        left = self._left()
+        return [pod for pod in pods if left.get(self._queue(pod), 1) > 0]
+
+    def within(self, pods: Sequence[Pod]) -> Sequence[Pod]:
+        """The first of the tasks, as many of each queue as it may lose besides who is gone."""
+        if not self._at_most:
+            return pods
+        left = self._left()
+        return [pod for pod in pods if _take(left, self._queue(pod))]
+
+    def _left(self) -> dict[str, int]:
+        """How many more of its tasks each of these queues may lose."""
+        left = dict(self._at_most)
+        for pod, _ in self.gone.values():
+            _take(left, self._queue(pod))
+        return left
+
+    def _queue(self, pod: Pod) -> str:
+        queue = self.framework.queue_of(self.framework.job_of(pod))
+        return queue.name if queue is not None else ""
+
+    def takers(self) -> dict[str, int]:
+        """Queues that might take back what the gang is promised, once it has it, for what goes, by name; and how many of these
+        tasks each may lose without that."""
         framework, tasks, mine = self.framework, self.framework.tasks, self.framework.queue_of(self.job)
-        losers = {pod.member.group: pod for pod, _ in self.gone.values()}
-        others = [pod for pod in losers.values() if framework.queue_of(framework.job_of(pod)) is not mine]
-        if mine is None or not mine.reclaimable or not others:
-            return False
+        lost: dict[str, list[Pod]] = {}
+        for pod, _ in self.gone.values():
+            if framework.queue_of(framework.job_of(pod)) is not mine:
+                lost.setdefault(self._queue(pod), []).append(pod)
+        if mine is None or not mine.reclaimable or not lost:
+            return {}
         with framework.journal.trial():
             for task in self.promised.values():
                 tasks.move(task.uid, Status.BOUND, tasks.node[task.uid])
-            return any(self._takes_back(pod) for pod in others)
+            return {name: self._most(pods) for name, pods in lost.items() if self._take_back(pods)}
+
+    def _most(self, lost: Sequence[Pod]) -> int:
+        """How many of these tasks of one queue, which takes back when it has lost all, it may lose without that."""
+        most, too_many = 0, len(lost)
+        while too_many - most > 1:
+            middle = (most + too_many) // 2
+            with self.framework.journal.trial():
+                for pod in lost[middle:]:
+                    self.framework.tasks.move(pod.uid, self.gone[pod.uid][1], self.framework.tasks.node[pod.uid])
+                takes = self._take_back(lost[:middle])
+            most, too_many = (most, middle) if takes else (middle, too_many)
+        return most
+
+    def _take_back(self, lost: Sequence[Pod]) -> bool:
+        """Does one of the gangs that lose these take back?"""
+        return any(self._takes_back(pod) for pod in {pod.member.group: pod for pod in lost}.values())
 
     def _takes_back(self, pod: Pod) -> bool:
         """Might the pod's queue, when the pod is gone, take something of the gang by the actions of the file?"""
@@ -171,6 +222,32 @@ class Attempt:
         self.gone, self.promised = before[0], before[1]
         self._statement.reset(before[2])
         return False
+
+
+def lasting_room(framework: Framework, outcome: Outcome, job: Job, find: Callable[[Attempt], bool]) -> bool:
+    """Is room found, for which no queue takes anything back? Then it is decided; else everything is as it was. `find`: what makes
+    the room in an attempt, and says whether there is enough."""
+    at_most: dict[str, int] = {}
+    while True:
+        with framework.journal.trial() as trial:
+            attempt = Attempt(framework, outcome, job, at_most)
+            if not find(attempt):
+                return False
+            takers = attempt.takers()
+            if not takers:
+                attempt.commit()
+                trial.commit()
+                return True
+        at_most = {**at_most, **takers}  # each is less than before: it has lost more
+
+
+def _take(left: dict[str, int], queue: str) -> bool:
+    """Counts one more of the queue's tasks, where there is one left."""
+    if left.get(queue, 1) <= 0:
+        return False
+    if queue in left:
+        left[queue] -= 1
+    return True
 
 
 def is_complete(framework: Framework, job: Job) -> bool:

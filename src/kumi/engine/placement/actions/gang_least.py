@@ -5,7 +5,8 @@ The rule   candidates, plug-ins and order of bundles as in gangpreempt.py and ga
            each task of a safe bundle, by itself; afterwards each gang whose tasks are all candidates, as a whole with everything
            that it holds, wherever that is
            nobody has to go where the gang finds its minimum without. Else units go one after the other until it does; then
-           those that needn't go stay, the last taken first (attempt.py). A whole gang leaves or stays as a whole
+           those that needn't go stay, the last taken first, and queues that would take the places back are spared (attempt.py).
+           A whole gang leaves or stays as a whole
            without its minimum everything is as it was
 Differs    from whole_gang.py: a safe bundle is no lump, a gang is not left with half of its minimum, gangs are stopped also
            where safe tasks alone are not enough, and free nodes come first.
@@ -19,7 +20,7 @@ from collections.abc import Callable, Sequence
 
 from kumi.engine.model import Pod, PodShape
 from kumi.engine.placement.actions import gangpreempt, gangreclaim
-from kumi.engine.placement.actions.attempt import Attempt, may_complete
+from kumi.engine.placement.actions.attempt import Attempt, lasting_room, may_complete
 from kumi.engine.placement.actions.bundles import Asks, bundles, total
 from kumi.engine.placement.actions.domains import domains
 from kumi.engine.placement.actions.victims import large_enough
@@ -53,21 +54,17 @@ def make_room(framework: Framework, outcome: Outcome, evictor: Evictor, job: Job
         return False
     asks = Asks(job, total(tasks), evictor.reclaims, evictor.before)
 
-    def units() -> list[Unit]:
-        candidates = wanted() if anybody else ()
-        return _units(framework, asks, evictor, candidates) if candidates else []
+    def find(attempt: Attempt) -> bool:
+        def units() -> list[Unit]:
+            candidates = attempt.open_to(wanted()) if anybody else []
+            return _units(framework, asks, evictor, candidates) if candidates else []
 
-    with framework.journal.trial() as trial:
-        attempt = Attempt(framework, outcome, job)
         taken = _take(attempt, asks, tasks, units)
-        if taken is None:
-            return False
-        attempt.trim(taken)
-        if attempt.is_mutual():
-            return False
-        attempt.commit()
-        trial.commit()
-    return True
+        if taken is not None:
+            attempt.trim(taken)
+        return taken is not None
+
+    return lasting_room(framework, outcome, job, find)
 
 
 def _could(framework: Framework, job: Job, tasks: Sequence[Pod]) -> bool:
@@ -120,8 +117,10 @@ def _take(attempt: Attempt, asks: Asks, tasks: Sequence[Pod], units: Callable[[]
     taken: list[Unit] = []
     for unit in units():
         uids = {pod.uid for pod in unit}
-        taken = [one for one in taken if one[0].uid not in uids]
         fresh = [pod for pod in unit if pod.uid not in attempt.gone]
+        if len(attempt.within(fresh)) < len(fresh):
+            continue
+        taken = [one for one in taken if one[0].uid not in uids]
         attempt.evict(fresh, asks.job.key)
         taken.append(unit)
         room = plus(room, total(fresh))

@@ -20,7 +20,7 @@ Source           Kumi's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from heapq import heapify, heappop, heappush
@@ -34,6 +34,7 @@ from kumi.engine.placement.actions.attempt import (
     costs_of_own,
     is_any,
     is_complete,
+    lasting_room,
     least_costs,
     may_complete,
 )
@@ -90,8 +91,19 @@ def _lacks_one(job: Job) -> bool:
 
 
 def _takes(framework: Framework, outcome: Outcome, job: Job, queue: Queue, *, own: bool) -> Takes:
+    known: dict[str, bool] = {}
+
+    def theirs(key: str) -> bool:
+        other = framework.tasks.jobs[key]
+        if (other is job) is not own or framework.queue_of(other) is not queue:
+            return False
+        return own or framework.preempts_from(job, framework.tasks.priority(other))
+
     def whose(pod: Pod) -> bool:
-        return (pod.member.group == job.key) is own and framework.queue_of(framework.job_of(pod)) is queue
+        key = pod.member.group
+        if key not in known:
+            known[key] = theirs(key)
+        return known[key]
 
     def among(rank: Rank) -> bool:
         return rank[0] == queue.name and framework.preempts_from(job, framework.tasks.value(rank[1]))
@@ -119,21 +131,23 @@ def serve(takes: Takes) -> None:
     if not is_complete(framework, job):
         if not may_complete(framework, job) and not takes.anybody():
             return
-        with framework.journal.trial() as trial:
-            attempt = Attempt(framework, takes.outcome, job)
-            tasks, failed = pending(framework, job), dict[object, None]()
-            while len(tasks) and not is_complete(framework, job):
-                task = tasks.pop()
-                if task.shape not in failed and not find(takes, attempt, task):
-                    failed[task.shape] = None
-            if is_complete(framework, job):
-                attempt.trim([[pod] for pod, _ in attempt.gone.values()])
-                if attempt.is_mutual():
-                    return
-                attempt.commit()
-                trial.commit()
-    if is_complete(framework, job):
-        _alone(takes, lambda: framework.job_starving(job))
+        if not lasting_room(framework, takes.outcome, job, partial(_minimum, takes)):
+            return
+    _alone(takes, lambda: framework.job_starving(job))
+
+
+def _minimum(takes: Takes, attempt: Attempt) -> bool:
+    """Are so many of the gang's tasks promised a place now that it has its minimum?"""
+    framework, job = takes.framework, takes.job
+    tasks, failed = pending(framework, job), dict[object, None]()
+    while len(tasks) and not is_complete(framework, job):
+        task = tasks.pop()
+        if task.shape not in failed and not find(takes, attempt, task):
+            failed[task.shape] = None
+    if not is_complete(framework, job):
+        return False
+    attempt.trim([[pod] for pod, _ in attempt.gone.values()])
+    return True
 
 
 def _alone(takes: Takes, wanted: Callable[[], bool]) -> None:
@@ -144,13 +158,12 @@ def _alone(takes: Takes, wanted: Callable[[], bool]) -> None:
         task = tasks.pop()
         if task.shape in failed:
             continue
-        with framework.journal.trial() as trial:
-            attempt = Attempt(framework, takes.outcome, takes.job)
-            if find(takes, attempt, task) and is_complete(framework, takes.job) and not attempt.is_mutual():
-                attempt.commit()
-                trial.commit()
-            else:
-                failed[task.shape] = None
+        if not lasting_room(framework, takes.outcome, takes.job, partial(_one, takes, task)):
+            failed[task.shape] = None
+
+
+def _one(takes: Takes, task: Pod, attempt: Attempt) -> bool:
+    return find(takes, attempt, task) and is_complete(takes.framework, takes.job)
 
 
 def find(takes: Takes, attempt: Attempt, task: Pod) -> bool:
@@ -159,33 +172,34 @@ def find(takes: Takes, attempt: Attempt, task: Pod) -> bool:
         return True
     if not takes.may(task) or takes.framework.pre_predicate(task) is not Fit.OK:
         return False
-    return any(attempt.clear(task, name, victims) for name, victims in _by_cost(takes, task))
+    return any(attempt.clear(task, name, victims) for name, victims in _by_cost(takes, attempt, task))
 
 
-def _by_cost(takes: Takes, task: Pod) -> Iterator[tuple[str, list[Pod]]]:
+def _by_cost(takes: Takes, attempt: Attempt, task: Pod) -> Iterator[tuple[str, Sequence[Pod]]]:
     """The nodes where evicting may make room, the cheapest first, and whom the plug-ins let go there. A node is looked at when
     none that is known is cheaper than this one could be at best."""
     framework, names = takes.framework, takes.framework.nodes.name_by_row()
     least = takes.least()
     at_best = ((least[name], name) for row in large_enough(framework, task).tolist() if (name := names[row]) in least)
-    line: list[tuple[Cost, str, list[Pod]]] = [(cost, name, []) for cost, name in at_best]
+    line: list[tuple[Cost, str, Sequence[Pod]]] = [(cost, name, []) for cost, name in at_best]
     heapify(line)
     while line:
         _, name, known = heappop(line)
         if known:
             yield name, known
             continue
-        victims = _victims(takes, task, name)
+        victims = _victims(takes, attempt, task, name)
         if victims and (cost := cost_on(framework, task, name, victims)) is not None:
             heappush(line, (cost, name, victims))
 
 
-def _victims(takes: Takes, task: Pod, name: str) -> list[Pod]:
-    """Whom the plug-ins let go on the node."""
+def _victims(takes: Takes, attempt: Attempt, task: Pod, name: str) -> Sequence[Pod]:
+    """Whom the plug-ins let go on the node, as far as the attempt may take them."""
     framework = takes.framework
     candidates = [
         pod
         for pod in on_node(framework, name, EVICTABLE)
         if is_preemptable(pod) and takes.whose(pod) and (best_effort(pod) or not best_effort(task))
     ]
-    return takes.named(task, framework.sorted_victims(candidates, takes.job)) if candidates else []
+    asked = attempt.open_to(candidates)
+    return attempt.within(takes.named(task, framework.sorted_victims(asked, takes.job))) if asked else []

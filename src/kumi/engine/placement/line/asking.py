@@ -31,7 +31,8 @@ Raised: TypeAlias = AbstractContextManager[None]
 
 class Try(Enum):
     """STARTED. FULL: there is no room now. ASIDE: something else holds it back, which the line knows nothing of (its queue has
-    had its share): it keeps nobody waiting. PROMISED: its places are kept until others have left, which are leaving."""
+    had its share), or it runs, and there is no room for all that it wants beyond that: it keeps nobody waiting. PROMISED: its
+    places are kept until others have left, which are leaving."""
 
     STARTED = "started"
     FULL = "full"
@@ -51,11 +52,11 @@ class Asker(Protocol):
 
     def start(self, raised: Raised | None) -> Try:
         """Places it, for good, on the nodes as they are; `raised` is entered while room is looked for, None: nothing is kept for
-        others. Unless it is STARTED or PROMISED everything is as it was."""
+        others. FULL: everything is as it was; ASIDE: but for what it has `taken`."""
         ...
 
     def taken(self) -> Taken:
-        """Its pods and their nodes, once it is STARTED or PROMISED, as far as the table of pods doesn't show them yet."""
+        """Its pods that were placed here, and their nodes, as far as the table of pods doesn't show them yet."""
         ...
 
     def fits(self) -> bool:
@@ -77,13 +78,15 @@ class Asker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """The asker starts at `at_ms` at the latest, there. `priority`: its own."""
+    """The asker starts at `at_ms` at the latest, there. `priority`: its own. `devices`: of each of the places the single devices
+    of its pods, where it matters which; () where nobody knows."""
 
     key: str
     name: str
     priority: int
     at_ms: int
     places: Places
+    devices: tuple[tuple[int, ...], ...] = ()
 
 
 Held: TypeAlias = tuple[Reservation, int | None]

@@ -3,10 +3,11 @@
     ends     of pods on nodes, by parties (../../ends.py); who is leaving anyway isn't in it
     own      of what is kept for who waits, and of what was started in this look
 A change is of one time and of pods of one shape, on any number of rows: what a gang of a thousand pods takes, or leaves, is one.
-In order  at one time ends come first; then by key. A key has its changes until it leaves.
-On a row  what a row gets or loses is asked for row by row where few rows are in question: changes of few rows are kept by row,
-          those of many are looked through.
-Cost      O(1) a party that somebody looked at before and that is as it was; O(log n + rows) a change that comes or goes.
+In order  at one time ends come first; then by key, and of one key pods on nodes before its own. A key has its own until it
+          leaves.
+On rows   what some rows get or lose: changes of few rows are kept by row, those of many are looked through, once for all rows.
+Cost      O(1) a party that somebody looked at before and that is as it was; O(log n + rows) a change that comes or goes; on rows,
+          O(what changes there), and for changes of many rows an array operation each.
 Not here  what follows for the nodes: timeline.py; all rows at once: outlook.py.
 """
 
@@ -16,7 +17,7 @@ from bisect import bisect_left, insort
 from collections.abc import Callable, Collection, Iterator, Sequence
 from heapq import merge
 from itertools import chain, count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,7 +65,7 @@ _Block = tuple[Pod, Ints, Ints, tuple[Pod, ...]]
 
 
 def turn(change: Change) -> _Turn:
-    """Their order; unique among those of one look."""
+    """Their order; unique among the ends of pods on nodes, and among what is kept and was started."""
     return change[:4]
 
 
@@ -86,6 +87,8 @@ class Changes:
         """all of these, in order"""
         self._wide: list[Change] = []
         """those of many rows"""
+        self._counts: dict[int, tuple[Places, list[tuple[PodShape, Ints, Ints]]]] = {}
+        """by the id of places: these, and what they come to"""
         self._own_on: dict[int, list[Step]] = {}
         """what the others do, by row"""
         self._kept: list[Change] = []
@@ -100,7 +103,9 @@ class Changes:
 
     def of_places(self, key: str, places: Places, at_ms: int, times: int) -> list[Change]:
         """That these places are taken from then on (-1: are free); nothing where one of the nodes isn't there."""
-        _, taken = self._nodes.cached(("places", id(places)), lambda: (places, self._counted(places)))
+        if id(places) not in self._counts:
+            self._counts[id(places)] = (places, self._counted(places))
+        _, taken = self._counts[id(places)]
         return [
             Change(at_ms, times > 0, key, n, shape, rows, more * times) for n, (shape, rows, more) in enumerate(taken)
         ]
@@ -129,7 +134,7 @@ class Changes:
             if change.rows.size > FEW:
                 insort(self._wide, change, key=turn)
             else:
-                for row, step in _steps(change):
+                for row, step in steps_of(change):
                     insort(self._own_on.setdefault(row, []), step, key=_turn_of_step)
         for change in kept:
             insort(self._kept, change, key=turn)
@@ -144,7 +149,7 @@ class Changes:
             if change.rows.size > FEW:
                 _take_out(self._wide, change)
             else:
-                for row, step in _steps(change):
+                for row, step in steps_of(change):
                     on = self._own_on[row]
                     del on[bisect_left(on, step[:4], key=_turn_of_step)]
         return changes
@@ -173,13 +178,26 @@ class Changes:
         first, last = (bisect_left(self._kept, ms, key=when) for ms in (after_ms + 1, until_ms))
         return dict.fromkeys(chain.from_iterable(change.rows.tolist() for change in self._kept[first:last]))
 
-    def on_row(self, row: int, after_ms: int, until_ms: int) -> Iterator[Step]:
-        """What changes on the row in (after, until), in the order of time."""
-        first, last = (after_ms + 1,), (until_ms,)
-        lines = [self._ends_of(row), self._own_on.get(row, [])]
-        lines += [[step for at, step in _steps(change) if at == row] for change in self._wide]
-        own = (line[bisect_left(line, first) : bisect_left(line, last)] for line in lines)
-        return merge(*own, key=_turn_of_step)
+    def on_rows(self, rows: Sequence[int], after_ms: int, until_ms: int) -> dict[int, list[Step]]:
+        """What changes on each of the rows in (after, until), in the order of time."""
+        if not rows:
+            return {}
+        first, last = (bisect_left(self._wide, ms, key=when) for ms in (after_ms + 1, until_ms))
+        wide: dict[int, list[Step]] = {row: [] for row in rows}
+        asked = np.zeros(self._nodes.used.shape[1], dtype=np.bool_)
+        asked[rows] = True
+        for change in self._wide[first:last]:
+            for row, step in steps_of(change, np.flatnonzero(asked[change.rows])):
+                wide[row].append(step)
+        return {row: self._on_row(row, after_ms, until_ms, wide[row]) for row in rows}
+
+    def _on_row(self, row: int, after_ms: int, until_ms: int, wide: list[Step]) -> list[Step]:
+        """`wide`: what changes of many rows do."""
+        own = [
+            line[bisect_left(line, (after_ms + 1,)) : bisect_left(line, (until_ms,))]
+            for line in (self._ends_of(row), self._own_on.get(row, []))
+        ]
+        return list(merge(*own, wide, key=_turn_of_step))
 
     # how pods end
 
@@ -211,9 +229,13 @@ class Changes:
         ends = self._pods.ends
         if ends is None:
             return
-        gone = self._gone()
-        for at_ms, (_, group, uid), party in ends.in_order(self._now_ms):
-            yield from self._of_blocks(at_ms, group or uid, self._of_party(party, gone))
+        gone, before, number = self._gone(), (0, ""), 0
+        for at_ms, (_, key, _), party in ends.in_order(self._now_ms):
+            if (at_ms, key) != before:
+                before, number = (at_ms, key), 0
+            blocks = self._of_party(party, gone)
+            yield from self._of_blocks(at_ms, key, blocks, number)
+            number += len(blocks)
 
     def _of_party(self, party: Party, gone: Collection[str]) -> list[_Block]:
         node_of, rows = self._pods.node_of, self._nodes.row_by_name
@@ -247,10 +269,11 @@ class Changes:
             for key, pod in like.items()
         ]
 
-    def _of_blocks(self, at_ms: int, key: str, blocks: Sequence[_Block]) -> list[Change]:
+    def _of_blocks(self, at_ms: int, key: str, blocks: Sequence[_Block], first: int = 0) -> list[Change]:
+        """`first`: the number of the first."""
         return [
             Change(at_ms, False, key, n, like.shape, rows, -counts, like, pods)
-            for n, (like, rows, counts, pods) in enumerate(blocks)
+            for n, (like, rows, counts, pods) in enumerate(blocks, first)
         ]
 
     def _ends_of(self, row: int) -> list[Step]:
@@ -275,9 +298,9 @@ def _turn_of_step(step: Step) -> _Turn:
     return step[:4]
 
 
-def _steps(change: Change) -> Iterator[tuple[int, Step]]:
-    """What it does, row by row."""
-    for row, more in zip(change.rows.tolist(), change.more.tolist(), strict=True):
+def steps_of(change: Change, which: Any = slice(None)) -> Iterator[tuple[int, Step]]:
+    """(row, what it does there), row by row; `which` of them."""
+    for row, more in zip(change.rows[which].tolist(), change.more[which].tolist(), strict=True):
         yield row, Step(*change[:5], more, change.pods)
 
 

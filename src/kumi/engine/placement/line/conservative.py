@@ -74,11 +74,9 @@ class _Look:
         if tried is Try.FULL:
             self._keep(asker, after_ms)
             return
-        if tried is Try.ASIDE:
-            self.seen.refuse(asker, No.ASIDE)
-            return
-        self.full.clear()
-        timeline.run(asker.key, asker.taken(), asker.said_ms, later=tried is Try.PROMISED)
+        if tried in (Try.STARTED, Try.PROMISED) or asker.taken():
+            self.full.clear()
+            timeline.run(asker.key, asker.taken(), asker.said_ms, later=tried is Try.PROMISED)
         if tried is Try.STARTED:
             self.started[asker.key] = None
         else:

@@ -125,7 +125,7 @@ class _Look:
             self.seen.reservations[shadow.key] = shadow
 
     def _after(self, asker: Asker, tried: Try) -> No | None:
-        if tried is Try.STARTED or tried is Try.PROMISED:
+        if tried in (Try.STARTED, Try.PROMISED) or asker.taken():
             self.timeline.run(asker.key, asker.taken(), asker.said_ms, later=tried is Try.PROMISED)
         if tried is Try.FULL:
             return No.FULL

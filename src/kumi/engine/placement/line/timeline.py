@@ -42,7 +42,7 @@ from kumi.engine.model import Pod, PodShape
 from kumi.engine.placement.devices import GPU
 from kumi.engine.placement.line.asking import Asker, Places, Raised, Reservation, Taken
 from kumi.engine.placement.line.changes import FEW, Change, Changes
-from kumi.engine.placement.line.lent import Fullest, fullest
+from kumi.engine.placement.line.lent import Fullest, Lent
 from kumi.engine.placement.line.outlook import END, Needs, Outlook
 from kumi.engine.placement.nodes import NOWHERE, Ints, Nodes
 from kumi.engine.pods import Pods
@@ -81,6 +81,7 @@ class Timeline:
         self._around, self._nodes, self._journal = around, around.nodes, around.journal
         self._kept: dict[str, tuple[Reservation, int | None]] = {}
         self._changes = Changes(around.nodes, around.pods, around.now_ms, around.gone)
+        self._single = Lent(around.nodes, around.journal)
         self._asked: dict[int, tuple[PodShape, Ints, Ints]] = {}
         """by the shape's id: equal ones are mostly one"""
         self._turns: list[tuple[int, str, str]] = []
@@ -114,6 +115,10 @@ class Timeline:
         if reservation.places and not begins:
             return
         self._kept[reservation.key] = (reservation, said_ms)
+        if any(shape.share for _, shape, _ in reservation.places):
+            self._nodes.devices.share()
+        if reservation.devices:
+            self._single.keep(reservation)
         insort(self._turns, _place(reservation))
         changes = list(begins)
         if end < NEVER:
@@ -126,6 +131,7 @@ class Timeline:
         held = self._kept.pop(key, None)
         if held is not None:
             del self._turns[bisect_left(self._turns, _place(held[0]))]
+            self._single.drop(key)
             self._leave(key)
 
     def raised(self, said_ms: int | None) -> Raised | None:
@@ -176,9 +182,9 @@ class Timeline:
                     lent = self._lent(at_ms, until_ms)
                     self._add(self._excess(at_ms, until_ms), 1)
                     self._lend(lent)
-                    places = asker.sketch()
-                if places is not None:
-                    return Reservation(asker.key, asker.name, asker.priority, at_ms, places)
+                    found = self._sketched(asker, at_ms)
+                if found is not None:
+                    return found
         return None
 
     def beside(self, places: Places, said_ms: int | None, asker: Asker, by_ms: int) -> Reservation | None:
@@ -238,10 +244,18 @@ class Timeline:
                     self._fill(base + outlook.most(at_ms - now_ms, min(at_ms - now_ms + takes, END)), stale)
                     self._lend(lent)
                     self._journal.swap(nodes, "touched", {})
-                    places = asker.sketch()
-                if places is not None:
-                    return Reservation(asker.key, asker.name, asker.priority, at_ms, places)
+                    found = self._sketched(asker, at_ms)
+                if found is not None:
+                    return found
         return None
+
+    def _sketched(self, asker: Asker, at_ms: int) -> Reservation | None:
+        """Its reservation at that time, were the nodes then as they are in the tables now."""
+        places = asker.sketch()
+        if places is None:
+            return None
+        devices = self._single.lay(places) if any(self._nodes.devices.concern(shape) for _, shape, _ in places) else ()
+        return Reservation(asker.key, asker.name, asker.priority, at_ms, places, devices)
 
     def _times(self, needs: Needs, takes: int, base: Ints, left: list[int], by_ms: int, after_ms: int) -> list[int]:
         """The times at which something changes and amounts allow it."""
@@ -364,10 +378,7 @@ class Timeline:
         """The same for what isn't in `used`."""
         nodes = self._nodes
         if nodes.devices.concern(change.shape):
-            for pod in change.pods:
-                nodes.devices.unseat_pod(pod)
-            if change.begins:
-                nodes.devices.fill(change.shape, change.rows, change.more)
+            self._single.follow(change)
         if change.like is not None and self._around.ended is not None:
             self._around.ended(change.like, -int(change.more.sum()))
 
@@ -403,11 +414,11 @@ class Timeline:
         if len(rows) > FEW:
             return self._excess_of_all(at_ms, until_ms)
         found: dict[int, Ints] = {}
-        for row in rows:
+        for row, steps in self._changes.on_rows(list(rows), at_ms, until_ms).items():
             level = np.zeros(self._nodes.used.shape[0], dtype=np.int64)
             most = level.copy()
-            for _, steps in groupby(self._changes.on_row(row, at_ms, until_ms), key=lambda step: step.at_ms):
-                for step in steps:
+            for _, at_once in groupby(steps, key=lambda step: step.at_ms):
+                for step in at_once:
                     _, lines, amounts = self._asks(step.shape)
                     level[lines] += amounts * step.more
                 np.maximum(most, level, out=most)
@@ -437,9 +448,9 @@ class Timeline:
         nodes, changes = self._nodes, self._changes
         if not nodes.devices.shared:
             return []
-        steps = {row: list(changes.on_row(row, at_ms, until_ms)) for row in changes.beginning(at_ms, until_ms)}
+        steps = changes.on_rows(list(changes.beginning(at_ms, until_ms)), at_ms, until_ms)
         concerned = {row: there for row, there in steps.items() if any(nodes.devices.concern(s.shape) for s in there)}
-        return [fullest(nodes, self._journal, row, there) for row, there in concerned.items()]
+        return [self._single.fullest(row, there) for row, there in concerned.items()]
 
     def _lend(self, lent: list[Fullest]) -> list[tuple[Ints, Any, Any]]:
         """The devices are as full as that; to which array what was added where."""
@@ -448,7 +459,8 @@ class Timeline:
             nodes.touch(row)
             nodes.stir(row)
             of, line = (slice(0, used.size), row), nodes.line_by_resource[GPU]
-            added.append((nodes.devices.used, of, used - nodes.devices.used[of]))
+            by_now, _ = nodes.devices.fullness(row)
+            added.append((nodes.devices.used, of, used - by_now))
             added.append((nodes.used, (line, row), total - int(nodes.used[line, row])))
         for array, rows, amounts in added:
             self._journal.add(array, rows, amounts)

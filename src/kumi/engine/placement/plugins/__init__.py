@@ -25,15 +25,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol, cast
 
 from kumi.engine.model import Pod, Profile, Workload
-from kumi.engine.placement.named import Named
+from kumi.engine.placement.conf import Option
 from kumi.engine.placement.nodes import Ints, Mask, Nodes, Scores
 from kumi.engine.placement.plugins.binpack import Binpack
 from kumi.engine.placement.plugins.loads import Seen
 from kumi.engine.placement.plugins.nodeorder import NodeOrder
 from kumi.engine.placement.plugins.predicates import Predicates
+from kumi.engine.placement.plugins.registry import PLUGINS
 from kumi.engine.placement.readiness import Readiness
 from kumi.engine.reasons import Reason
 
@@ -164,42 +165,32 @@ class Scoring:
         return self.chooser.devices(nodes, pod, row) if self.chooser is not None else ()
 
 
-def _loads(rule: str) -> Callable[[Mapping[str, str]], Scoring]:
-    return lambda arguments: Scoring((_RULES[rule](),))
+def _loads(plugin: str) -> Callable[[Mapping[str, str]], Scoring]:
+    return lambda arguments: Scoring((cast("Load", PLUGINS[plugin].configured(Option(plugin))),))
 
 
 def _random(arguments: Mapping[str, str]) -> Scoring:
-    rule = _RULES["random"](int(arguments.get("seed", "0")))
+    from kumi.engine.placement.plugins.at_random import AtRandom  # as of all scores: when a policy says so
+
+    rule = AtRandom(int(arguments.get("seed", "0")))
     return Scoring((rule,), chooser=rule)
 
 
 def _fragmentation(arguments: Mapping[str, str]) -> Scoring:
-    typical = _RULES["typical"](json.loads(arguments["typical"]), "typical", []) if "typical" in arguments else None
-    rule = _RULES["fragmentation"](typical)
+    from kumi.engine.placement.plugins import typical
+    from kumi.engine.placement.plugins.fragmentation import Fragmentation
+
+    table = typical.parse(json.loads(arguments["typical"]), "typical", []) if "typical" in arguments else None
+    rule = Fragmentation(table)
     return Scoring((rule,), chooser=rule)
 
 
 def _spread(arguments: Mapping[str, str]) -> Scoring:
-    wishes = (("*", _RULES["wish"](full=False)),)
-    return Scoring((NodeOrder(), _RULES["spread"](weight=1, wishes=wishes)))
+    from kumi.engine.placement.plugins.resource_strategy_fit import ResourceStrategyFit, Wish
+
+    return Scoring((NodeOrder(), ResourceStrategyFit(weight=1, wishes=(("*", Wish(full=False)),))))
 
 
-_RULES: Named[Callable[..., Any]] = Named(
-    {
-        name: f"kumi.engine.placement.plugins.{where}"
-        for name, where in {
-            "bestFit": "best_fit:BestFit",
-            "fewestFree": "fewest_free:FewestFree",
-            "fragmentation": "fragmentation:Fragmentation",
-            "random": "at_random:AtRandom",
-            "spread": "resource_strategy_fit:ResourceStrategyFit",
-            "typical": "typical:parse",
-            "utilization": "utilization:Utilization",
-            "wish": "resource_strategy_fit:Wish",
-        }.items()
-    }
-)
-"""what the words stand for, each imported when a policy says it"""
 SCORES: dict[str, Callable[[Mapping[str, str]], Scoring]] = {
     "binpack": lambda arguments: Scoring((Binpack(),)),
     "nodeorder": _spread,

@@ -22,6 +22,7 @@ import numpy as np
 from kumi.engine.model import Pod
 from kumi.engine.placement.nodes import NOWHERE, PODS, Ints, Nodes, Scores
 from kumi.engine.placement.plugins.loads import Seen
+from kumi.engine.placement.plugins.ordering import Ordering
 
 if TYPE_CHECKING:
     from kumi.engine.placement.conf import Option
@@ -50,9 +51,9 @@ class Binpack:
                 weights[name] = _weight(arguments.whole(f"{LISTED}.{name}", 1))
         return cls(arguments.whole("binpack.weight", 1), tuple(weights.items()))
 
-    def open(self, session: Framework) -> _Binpack:
+    def open(self, session: Framework) -> Ordering:
         """See hooks.Plugin."""
-        return _Binpack(self, session)
+        return Ordering(self, session)
 
     def by_load(self, nodes: Nodes, seen: Seen, pod: Pod, rows: Ints, placed: Ints) -> Scores:
         """See the module, were placed[i] more such pods on row i. `seen`: what is used, of a column of lines."""
@@ -92,19 +93,6 @@ class Binpack:
         lines, amounts, factors = np.array(counted, dtype=np.int64).reshape(-1, 3).T[:, :, None]
         starts = lines * nodes.used.shape[1]
         return lines, starts, amounts, factors if (factors != 1).any() else None, known
-
-
-@dataclass(frozen=True, slots=True)
-class _Binpack:
-    rule: Binpack
-    session: Framework
-
-    def node_order(self, task: Pod, rows: Ints, placed: Ints) -> Scores:
-        """See hooks.NodeOrder."""
-        if not self.rule.weight:
-            return np.zeros(rows.size, dtype=np.float64)
-        nodes = self.session.nodes
-        return self.rule.by_load(nodes, lambda line, seen: nodes.used[line, seen], task, rows, placed)
 
 
 def _weight(written: int) -> int:

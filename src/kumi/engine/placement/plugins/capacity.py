@@ -38,6 +38,7 @@ from kumi.engine.placement.plugins.capacity_flat import Flat
 from kumi.engine.placement.plugins.capacity_tree import ROOT, Tree
 from kumi.engine.placement.plugins.queue_needs import Needs, needs
 from kumi.engine.placement.tasks import Job, request
+from kumi.engine.reasons import Code
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,14 @@ class _Capacity:
             if name == queue.name or name != ROOT
         )
 
+    def bars(self, queue: Queue) -> Code | None:
+        """Why gangs in the queue wait, whatever it has; that it isn't open aside."""
+        if not self.lines.sound:
+            return Code.QUEUES_NO_TREE
+        return Code.QUEUE_INNER if self.lines.is_inner(queue.name) else None
+
     def _takes(self, queue: Queue) -> bool:
-        return self.lines.sound and queue.state is QueueState.OPEN and not self.lines.is_inner(queue.name)
+        return queue.state is QueueState.OPEN and self.bars(queue) is None
 
     def _allocated(self, name: str) -> Sums:
         allocated = self.session.tasks.allocated

@@ -16,9 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kumi.engine.gangs import DisruptionBudget
 from kumi.engine.model import Pod
-from kumi.engine.placement.budgets import guards, left
+from kumi.engine.placement.budgets import guarding, left
 from kumi.engine.placement.conf import Option
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.tasks import Job, Status
@@ -35,18 +34,12 @@ class DisruptionBudgets:
 
     def open(self, session: Framework) -> _DisruptionBudgets:
         """See Plugin."""
-        budgets = session.tasks.budgets
-        by_namespace: dict[str, list[DisruptionBudget]] = {}
-        for key in sorted(budgets):
-            by_namespace.setdefault(key.partition("/")[0], []).append(budgets[key])
-        return _DisruptionBudgets(session, by_namespace, left(session.tasks))
+        return _DisruptionBudgets(session, left(session.tasks))
 
 
 @dataclass(frozen=True, slots=True)
 class _DisruptionBudgets:
     session: Framework
-    budgets: dict[str, list[DisruptionBudget]]
-    """by namespace"""
     left: dict[str, int]
     spent: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """whom the session evicts -> the budgets that it costs one"""
@@ -62,7 +55,7 @@ class _DisruptionBudgets:
 
     def seated(self, task: Pod, row: int, times: int) -> None:
         """See hooks.Seated: one that leaves, or stays after all."""
-        if times < 0 and self.budgets and self.session.tasks.status[task.uid] is Status.RELEASING:
+        if times < 0 and self.left and self.session.tasks.status[task.uid] is Status.RELEASING:
             keys = self._guarding(task)
             self.session.journal.put(self.spent, task.uid, keys)
             self._change(keys, -1)
@@ -78,10 +71,10 @@ class _DisruptionBudgets:
             self.session.journal.put(self.left, key, self.left[key] + by)
 
     def _guarding(self, pod: Pod) -> tuple[str, ...]:
-        return tuple(budget.key for budget in self.budgets.get(pod.namespace, ()) if guards(budget, pod))
+        return tuple(budget.key for budget in guarding(self.session.tasks, pod))
 
     def _within(self, candidates: Sequence[Pod]) -> list[Pod] | None:
-        if not self.budgets:
+        if not self.left:
             return None
         remaining: dict[str, int] = {}
         victims = []

@@ -9,7 +9,7 @@ Not here   how many a budget allows: controllers/disruption.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kumi.engine.gangs import DisruptionBudget
@@ -30,15 +30,12 @@ class Pdb:
 
     def open(self, session: Framework) -> _Pdb:
         """See Plugin."""
-        budgets: dict[str, list[DisruptionBudget]] = {}
-        for key in sorted(session.tasks.budgets):
-            budgets.setdefault(key.partition("/")[0], []).append(session.tasks.budgets[key])
-        return _Pdb(budgets)
+        return _Pdb(session.tasks.budgets_of)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pdb:
-    budgets: dict[str, list[DisruptionBudget]]
+    budgets: Mapping[str, tuple[DisruptionBudget, ...]]
     """by namespace"""
 
     def preemptable(self, preemptor: Pod, candidates: Sequence[Pod]) -> list[Pod] | None:

@@ -168,28 +168,26 @@ class Predicates:
             return (Reason(Code.NO_NODES, pods=1),)
         if (reason := volumes.refusal(nodes, shape)) is not None:
             return (reason,)
-        left = np.zeros(nodes.used.shape[1], dtype=np.bool_)
-        left[rows] = True
-        reasons = []
-        for detail, passes in _causes(nodes, pod):
-            refused = left & ~passes
-            if refused.any():
-                reasons.append(Reason(Code.NODE_NOT_MATCHED, nodes=int(refused.sum()), detail=detail, pods=1))
-            left &= passes
-        small = left & (nodes.places_empty(shape, left) == 0)
-        full = left & ~small & (nodes.fits(shape.requests, left) == 0)
-        if small.any():
+        if self.is_local(nodes, pod) and not nodes.residents.heeds(pod):
+            key = ("refusals", shape, nodes.size_stamp, nodes.table_stamp, nodes.devices.shared)
+            known, left, small = nodes.cached(key, lambda: _unfit(nodes, pod))
+        else:
+            known, left, small = _unfit(nodes, pod)
+        reasons, has = list(known), nodes.has(shape.requests, left)
+        full = left[~has]
+        if small.size:
             resource, need, have = scarcest(nodes, shape, small, empty=True)
-            said = Reason(Code.NODE_TOO_SMALL, resource, need=need, have=have, pods=1, nodes=int(small.sum()))
-            reasons.append(replace(said, permanent=not full.any()))
-        if full.any():
+            said = Reason(Code.NODE_TOO_SMALL, resource, need=need, have=have, pods=1, nodes=small.size)
+            reasons.append(replace(said, permanent=not full.size))
+        if full.size:
             resource, need, have = scarcest(nodes, shape, full, empty=False)
-            reasons.append(Reason(Code.NODES_FULL, resource, need=need, have=have, pods=1, nodes=int(full.sum())))
+            reasons.append(Reason(Code.NODES_FULL, resource, need=need, have=have, pods=1, nodes=full.size))
         if not nodes.devices.concern(shape):
             return tuple(reasons)
-        split = left & ~small & ~full & (nodes.places(shape, left) == 0)
-        if split.any():
-            reasons.append(gpus_split(nodes, shape, np.flatnonzero(split), nodes=int(split.sum())))
+        left = left[has]
+        split = left[~nodes.devices.takes(shape, left)]
+        if split.size:
+            reasons.append(gpus_split(nodes, shape, split, nodes=split.size))
         return tuple(reasons)
 
     def _by_node(self, nodes: Nodes, shape: PodShape) -> Fits:
@@ -254,6 +252,21 @@ class _Predicates:
         self.session.nodes.residents.seat_rows(tasks[0], list(at), list(at.values()))
 
 
+def _unfit(nodes: Nodes, pod: Pod) -> tuple[tuple[Reason, ...], Ints, Ints]:
+    """What keeps the pod from nodes, room aside; the rows that are left and large enough; those that are too small, were they
+    empty."""
+    left = np.zeros(nodes.used.shape[1], dtype=np.bool_)
+    left[nodes.by_name()] = True
+    reasons = []
+    for detail, passes in _causes(nodes, pod):
+        refused = left & ~passes
+        if refused.any():
+            reasons.append(Reason(Code.NODE_NOT_MATCHED, nodes=int(refused.sum()), detail=detail, pods=1))
+        left &= passes
+    small = left & (nodes.places_empty(pod.shape, left) == 0)
+    return tuple(reasons), np.flatnonzero(left & ~small), np.flatnonzero(small)
+
+
 def gpus_split(table: Nodes, shape: PodShape, rows: Ints, pods: int = 1, nodes: int = 0) -> Reason:
     """The no of these rows that have GPUs enough together, and no single ones."""
     need, have = asked(shape), table.devices.most_free(shape, rows)
@@ -261,16 +274,17 @@ def gpus_split(table: Nodes, shape: PodShape, rows: Ints, pods: int = 1, nodes: 
     return Reason(Code.GPUS_SPLIT, GPU, need=need, have=have, pods=pods, nodes=nodes, detail=detail)
 
 
-def scarcest(nodes: Nodes, shape: PodShape, mask: Mask, *, empty: bool) -> tuple[str, int, int]:
-    """The resource of which the fewest nodes of the mask have enough for one pod, how much that is, and the most that one of
+def scarcest(nodes: Nodes, shape: PodShape, rows: Ints, *, empty: bool) -> tuple[str, int, int]:
+    """The resource of which the fewest of the rows have enough for one pod, how much that is, and the most that one of
     them has (free, or in all where `empty`). Ties: the one whose best node is shortest of it, then pods, then the
     order of requests."""
-    free = nodes.allocatable if empty else nodes.allocatable - nodes.used
     names = [PODS, *(r for r, amount in shape.requests if amount > 0 and r != PODS)]
     each = zip(names, nodes.asked(shape.requests), strict=True)
     best: tuple[tuple[int, float, int], str, int, int] | None = None
     for number, (resource, (line, amount)) in enumerate(each):
-        have = free[line][mask] if line != NOWHERE else np.zeros(int(mask.sum()), dtype=np.int64)
+        have = nodes.allocatable[line].take(rows) if line != NOWHERE else np.zeros(rows.size, dtype=np.int64)
+        if line != NOWHERE and not empty:
+            have -= nodes.used[line].take(rows)
         most = max(0, int(have.max(initial=0)))
         found = ((int((have >= amount).sum()), most / amount, number), resource, amount, most)
         if best is None or found < best:

@@ -66,13 +66,12 @@ class _Proportion:
         """Real and deserved of every queue with gangs."""
         tasks, total = self.session.tasks, self.session.total()
         names = sorted(name for name, keys in tasks.of_queue.items() if self.session.has_any(keys))
-        guaranteed: Shared = {}
-        for name in sorted(tasks.queues):
-            guaranteed = amounts.plus(guaranteed, dict(tasks.queues[name].guarantee))
+        guaranteed = amounts.sum_of(dict(tasks.queues[name].guarantee) for name in sorted(tasks.queues))
+        free = amounts.beyond(total, guaranteed)
         for name in names:
             queue = tasks.queues[name]
-            free = amounts.plus(amounts.beyond(total, guaranteed), dict(queue.guarantee))
-            self.real[name] = amounts.capped(free, amounts.limits(queue.capability))
+            own = amounts.plus(free, dict(queue.guarantee)) if queue.guarantee else free
+            self.real[name] = amounts.capped(own, amounts.limits(queue.capability))
             self.deserved[name] = {}
         self._rounds(names, dict(total))
         for name, deserved in self.deserved.items():
@@ -83,15 +82,18 @@ class _Proportion:
         while unmet and (weights := sum(queues[name].weight for name in unmet)):
             before, gained, met = remaining, Shared(), []
             for name in unmet:
-                old = self.deserved[name]
-                offered = {d: old.get(d, 0) + a * queues[name].weight / weights for d, a in remaining.items()}
-                asked = self.session.tasks.asked.get(name, {})
-                new = amounts.least(amounts.capped(offered, self.real[name]), asked)
-                new = amounts.most(new, dict(queues[name].guarantee))
+                old, queue, most = self.deserved[name], queues[name], self.real[name]
+                asked, new = self.session.tasks.asked.get(name, {}), Shared()
+                for d, a in remaining.items():
+                    offered = old.get(d, 0) + a * queue.weight / weights
+                    new[d] = min(offered, most.get(d, offered), asked.get(d, 0))
+                if queue.guarantee:
+                    new = amounts.most(new, dict(queue.guarantee))
                 self.deserved[name] = new
                 if amounts.covers(new, asked) or amounts.same(new, old):
                     met.append(name)
-                gained = amounts.plus(gained, amounts.minus(new, old))
+                for d, a in new.items():
+                    gained[d] = gained.get(d, 0) + (a - old.get(d, 0))
             unmet = [name for name in unmet if name not in met]
             remaining = {d: max(0.0, a) for d, a in amounts.minus(remaining, gained).items()}
             if amounts.is_empty(remaining) or amounts.same(remaining, before):

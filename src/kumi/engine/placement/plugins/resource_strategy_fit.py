@@ -30,6 +30,7 @@ from kumi.engine.model import Pod
 from kumi.engine.placement.hooks import Fit, Fits
 from kumi.engine.placement.nodes import HAS_AT_MOST, NOWHERE, PODS, Ints, Nodes, Scores
 from kumi.engine.placement.plugins.loads import Seen
+from kumi.engine.placement.plugins.ordering import Ordering
 
 if TYPE_CHECKING:
     from kumi.engine.placement.conf import Option
@@ -130,8 +131,7 @@ class _ResourceStrategyFit:
 
     def node_order(self, task: Pod, rows: Ints, placed: Ints) -> Scores:
         """See hooks.NodeOrder."""
-        nodes = self.session.nodes
-        scores = self.rule.by_load(nodes, lambda line, seen: nodes.used[line, seen], task, rows, placed)
+        scores = Ordering(self.rule, self.session).node_order(task, rows, placed)
         if self.rule.scarce is None or self.rule.scarce.weight <= 0:
             return scores
         return scores + self._spared(self.rule.scarce, task, rows)
