@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.api import quantity
-from kumi.api.quantity import MAX, QuantityError
+from kumi.api.quantity import MAX, QuantityError, is_on_nodes
 
 SUFFIXES = {
     "n": "1e-9",
@@ -146,3 +146,31 @@ def test_thousand_millionths_are_told_in_the_family_that_is_asked_for(
     amount: int, family: quantity.Family, text: str
 ) -> None:
     assert quantity.nano_text(amount, family) == text
+
+
+@pytest.mark.parametrize(
+    ("resource", "there"),
+    [
+        ("cpu", True),
+        ("memory", True),
+        ("pods", True),
+        ("ephemeral-storage", True),
+        ("hugepages-2Mi", True),
+        ("attachable-volumes-csi", True),
+        ("nvidia.com/gpu", True),
+        ("requests.cpu", False),
+        ("limits.memory", False),
+        ("requests.nvidia.com/gpu", False),
+        ("count/pods", False),
+        ("count/jobs.batch", False),
+        ("services", False),
+        ("gpu", False),
+    ],
+)
+def test_what_only_quotas_count_is_on_no_node(resource: str, there: bool) -> None:
+    assert is_on_nodes(resource) is there
+
+
+@pytest.mark.parametrize("resource", ["cpu", "requests.cpu", "limits.cpu"])
+def test_half_a_core_is_half_a_core_in_a_quota_too(resource: str) -> None:
+    assert quantity.parse("500m", resource) == 500

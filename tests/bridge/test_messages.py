@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from kumi.api.errors import KumiError
 from kumi.bridge import messages
+from kumi.bridge.sentences import SENTENCES
 from kumi.engine.reasons import Ahead, Code, Considered, Reason, Record, Tried
 
 GPU = "nvidia.com/gpu"
@@ -74,11 +76,11 @@ def test_every_reason_is_a_sentence_in_plain_words(reason: Reason) -> None:
 
 @pytest.mark.parametrize("code", list(Code), ids=lambda c: c.name)
 def test_every_code_has_a_sentence_and_a_word_for_the_condition(code: Code) -> None:
-    assert code in messages.SENTENCES
+    assert messages.sentence(Reason(code))
     assert messages.condition_reason(Reason(code)).isalpha()
 
 
-@pytest.mark.parametrize("code", [c for c in Code if "{have}" in messages.SENTENCES[c]], ids=lambda c: c.name)
+@pytest.mark.parametrize("code", [c for c in Code if "{have}" in SENTENCES[c]], ids=lambda c: c.name)
 def test_a_sentence_about_amounts_tells_need_and_have(code: Code) -> None:
     said = messages.sentence(Reason(code, resource=GPU, need=4000, have=2000))
     assert f"4 {GPU}" in said
@@ -176,7 +178,7 @@ def test_why_says_when_it_can_never_start() -> None:
             },
             "being stopped: Deactivated",
         ),
-        ({"kind": "Workload"}, "nothing is decided"),
+        ({"kind": "Workload"}, "nothing has been decided about it yet, since an unknown time"),
     ],
 )
 def test_why_of_what_does_not_wait_says_where_it_stands(workload: dict[str, object], words: str) -> None:
@@ -194,6 +196,7 @@ QUEUED: dict[str, object] = {"metadata": {"labels": {"kueue.x-k8s.io/queue-name"
         (QUEUED, "", "it waits: its Workload is not made yet"),
         (QUEUED, "WorkloadPriorityClass x does not exist", "it waits: WorkloadPriorityClass x does not exist"),
         ({}, "", "no queue holds it back"),
+        ({}, "Create pod: no more than 2 pods.", "it waits: create pod: no more than 2 pods"),
         ({"spec": {"suspend": True}}, "", "it is suspended by hand: spec.suspend is true"),
         ({"spec": {"runPolicy": {"suspend": True}}}, "", "it is suspended by hand: spec.runPolicy.suspend is true"),
         ({"status": {"conditions": [{"type": "Complete", "status": "True"}]}}, "", "it has finished: Complete"),
@@ -300,3 +303,9 @@ def test_a_pod_is_told_that_no_one_gpu_has_so_much() -> None:
 def test_who_only_tells_reads_no_translation() -> None:
     code = "import sys, kumi.bridge.messages; sys.exit('kumi.bridge.into' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_gang_that_lacks_pods_of_a_role_is_told_which() -> None:
+    lacks = Reason(Code.GANG_INCOMPLETE, pod_set="master", need=1, have=0, pods=1)
+    assert messages.gang_waits((lacks,)).endswith("1 of them is not there yet (master: 0 of 1).")
+    assert messages.sentence(replace(lacks, pod_set="")).endswith("1 of them is not there yet")

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from kumi.api.errors import KumiError
 from kumi.cli.main import cli, main
 from tests.evaluator import tiny
 
@@ -205,6 +206,63 @@ def test_a_line_of_a_trace_that_is_wrong_is_named(
     assert f"{path}, line 5, column cpu_milli" in capsys.readouterr().err
 
 
+BREAKS = tiny.plug_in('raise ValueError("boom")')
+
+
+def test_a_plug_in_that_breaks_is_named_and_takes_no_other_results_with_it(
+    evaluate: Evaluate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin, out = tmp_path / "order.py", tmp_path / "out"
+    plugin.write_text(BREAKS)
+    assert evaluate("-p", "fifo", "-p", str(plugin), "-p", "easy", "--compare", "--out", str(out)) == 1
+    told = capsys.readouterr().err
+    assert f"order.py seed 0: at 00:00:00 the plug-in order failed ({plugin}, line 11): ValueError: boom" in told
+    assert "Traceback" not in told
+    assert [run["policy"] for run in summary(out)] == ["fifo", "easy"]
+    assert not (out / "comparison.json").exists()
+    plugin.write_text(BREAKS.replace('raise ValueError("boom")', "return self"))
+    assert evaluate("-p", "fifo", "-p", str(plugin), "-p", "easy", "--compare", "--out", str(out), "--resume") == 0
+    assert [run["policy"] for run in summary(out)] == ["fifo", "order", "easy"]
+
+
+def test_where_no_run_gave_anything_nothing_is_written(
+    evaluate: Evaluate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin, out = tmp_path / "order.py", tmp_path / "out"
+    plugin.write_text(BREAKS)
+    assert evaluate("-p", str(plugin), "--out", str(out)) == 1
+    assert not (out / "summary.json").exists()
+    assert capsys.readouterr().out == ""
+
+
+def test_ctrl_c_before_a_run_began_is_told_in_a_line(
+    evaluate: Evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+
+    def pressed(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("kumi.evaluator.experiments.check", pressed)
+    assert evaluate("--out", str(out)) == 130
+    assert capsys.readouterr().err == "kumi: interrupted: no results were written\n"
+    assert not out.exists()
+    monkeypatch.undo()
+    monkeypatch.setattr("kumi.cli.progress.Shown.stopped", lambda *_: True)
+    assert evaluate("--out", str(out)) == 130
+    assert capsys.readouterr().err == "kumi: interrupted before any run began: no results were written\n"
+    assert not (out / "summary.json").exists()
+
+
+def test_a_folder_that_can_not_hold_the_results_is_told_before_anything_is_played(
+    evaluate: Evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kumi.evaluator.experiments.run", lambda *_: pytest.fail("it was played"))
+    (tmp_path / "out" / "report.html").mkdir(parents=True)
+    with pytest.raises(KumiError, match=r"report\.html is to be written, and is a folder"):
+        evaluate("--report", "--out", str(tmp_path / "out"))
+
+
 SLOWLY = """
 import sys
 from kumi.evaluator import play
@@ -275,3 +333,13 @@ def test_a_run_that_was_killed_goes_on_and_comes_to_the_same(tmp_path: Path) -> 
     assert [{**run, "run_s": 0} for run in summary(tmp_path / "out")] == [{**run, "run_s": 0} for run in summary(fresh)]
     assert (tmp_path / "out" / "jobs.parquet").read_bytes() == (fresh / "jobs.parquet").read_bytes()
     assert not (tmp_path / "out" / ".checkpoints").exists()
+
+
+def test_what_a_policy_says_in_vain_is_told_once(
+    evaluate: Evaluate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = tmp_path / "mine.yaml"
+    policy.write_text("tiers: [{plugins: [{name: gang}, {name: extender}]}]\n", "utf-8")
+    assert evaluate("--policy", str(policy), "--quiet") == 0
+    told = f"kumi: the policy {policy}, line 1: tiers[0].plugins[1].name: extender is not served here: it has no say\n"
+    assert capsys.readouterr().err == told

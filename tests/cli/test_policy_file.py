@@ -73,3 +73,15 @@ def test_without_a_file_nothing_ever_changes() -> None:
     policy = PolicyFile(None)
     assert not policy.look()
     assert policy.profile == parse(None)
+
+
+def test_what_is_said_in_vain_is_told_whenever_the_file_is_read(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = "tiers: [{plugins: [{name: binpack, arguments: {binpack.wieght: 1}}]}]\n"
+    path = write(tmp_path, text)
+    policy = PolicyFile(path)
+    assert caplog.text.count("line 1: tiers[0].plugins[0].arguments.binpack.wieght") == 1
+    path.write_text(f"\n{text}")
+    assert not policy.look()
+    assert caplog.text.count("line 2: tiers[0].plugins[0].arguments.binpack.wieght") == 1

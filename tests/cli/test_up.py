@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from kumi.cli.instance import holder, starter
-from kumi.cli.up import DESCRIPTORS, _allow_connections, gpu_count, usage
+from kumi.cli.up import DESCRIPTORS, _allow_connections, gpu_count, last_words, usage, warnings
 from kumi.kubelet.records import Who
 
 pytestmark = pytest.mark.process
@@ -302,3 +302,31 @@ def test_a_data_directory_that_sandboxed_pods_could_take_away_is_refused(cluster
     inner = str(cluster.working_dir / "data")
     done = cluster.kumi("up", "--detach", "--sandbox", "bubblewrap", "--data-dir", inner, ok=False)
     assert "choose another --data-dir" in done.stderr
+
+
+def test_why_it_did_not_start_is_told_whole(tmp_path: Path) -> None:
+    log = tmp_path / "kumi.log"
+    before = "kumi: of before\n"
+    log.write_text(
+        f"{before}2026 W x: y\nkumi: the policy p is wrong:\n  line 1: a\n  line 2: b\n2026 W x: z\n", "utf-8"
+    )
+    assert last_words(log, len(before)) == "the policy p is wrong:\n  line 1: a\n  line 2: b"
+    log.write_text(f"{before}a crash\n", "utf-8")
+    assert last_words(log, len(before)) == "a crash"
+    log.write_text(before, "utf-8")
+    assert last_words(log, len(before)) == "it said nothing"
+
+
+def test_warnings_about_the_policy_are_told_and_no_others(tmp_path: Path) -> None:
+    log = tmp_path / "kumi.log"
+    log.write_text("2026 W kumi.cli.policy_file: the policy p, line 1: x\n2026 W kumi.other: y\n", "utf-8")
+    assert warnings(log, 0) == ["the policy p, line 1: x"]
+
+
+def test_a_wrong_policy_is_told_with_its_lines_and_the_log_is_named(cluster: Any, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("actions: dance\nprofile: tetris\n", "utf-8")
+    told = cluster.kumi("up", "--policy", str(policy), "--detach", ok=False).stderr
+    assert "  line 1: actions: " in told
+    assert "  line 2: profile: " in told
+    assert "kumi.log" in told

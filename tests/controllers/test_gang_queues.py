@@ -9,7 +9,9 @@ from kumi.api.meta import Object
 from kumi.api.volcano import PodGroup, Queue
 from kumi.api.volcano_command import Command
 from kumi.api.wire import JsonObject
+from kumi.bridge.scheduler_names import OWN_NAMES
 from kumi.controllers.gang_queues import CLOSED_BY_PARENT, PACE_MS, GangQueues
+from kumi.controllers.own_gangs import OwnGangs
 from kumi.engine.state import State
 from kumi.runtime.decider import Step
 from kumi.runtime.reconcile import Create, Delete, Patch
@@ -216,3 +218,54 @@ def test_a_queue_that_is_gone_is_forgotten() -> None:
     table = Table(queue("q"))
     table.remove(Queue, "q")
     assert "status q" not in table.settled()
+
+
+class Mine(OwnGangs):
+    """Beside another scheduler, some pod groups are Kumi's."""
+
+    def __init__(self, *groups: str) -> None:
+        super().__init__(OWN_NAMES)
+        self._met = dict.fromkeys(groups)
+
+
+def beside(own: OwnGangs, *manifests: JsonObject) -> Table:
+    table = Table()
+    table.decider = GangQueues(table.state, own)
+    for manifest in (queue("default", "Open"), queue("root", "Open"), *manifests):
+        table.put(manifest)
+    return table
+
+
+def test_beside_another_scheduler_a_queue_with_pod_groups_of_its_and_those_above_are_left_to_it() -> None:
+    own = Mine("ns/a", "ns/b")
+    table = beside(
+        own,
+        queue("p", "Open"),
+        queue("q", "Open", "p"),
+        queue("mine", "Open"),
+        group("a", "q", "Running"),
+        group("their", "q", "Running"),
+        group("b", "mine", "Running"),
+        command("CloseQueue", "q"),
+    )
+    assert table.settled() == ["status mine"]
+    assert table.status("mine")["running"] == 1
+    assert ("Command", "ns/closequeue-q") in table.objects
+    table.remove(PodGroup, "ns/their")
+    assert sorted(table.settled()) == ["command ns/closequeue-q"]
+
+
+def test_beside_another_scheduler_nobody_is_contradicted_for_ever() -> None:
+    own = Mine("ns/a")
+    table = beside(own, queue("q", "Open"), group("a", "q", "Running"))
+    assert table.settled() == ["status q"]
+    table.put({**table.objects["Queue", "q"], "status": {"state": "Open", "allocated": {"cpu": "0"}}})
+    assert table.settled() == []
+    table.put(group("a", "q", "Completed"))
+    assert table.settled() == ["status q"]
+
+
+def test_beside_another_scheduler_an_empty_queue_is_told_of_only_where_it_says_nothing_or_what_is_not_so() -> None:
+    own = Mine()
+    table = beside(own, queue("new"), queue("left", "Open", running=1), queue("idle", "Open", allocated={"cpu": "0"}))
+    assert table.settled() == ["status left", "status new"]

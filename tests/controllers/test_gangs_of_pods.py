@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kumi.api.volcano import PodGroup
+from kumi.api.volcano import PodGroup, Queue
 from kumi.api.wire import JsonObject
 from kumi.controllers.gangs_of_pods import GangsOfPods
 from kumi.registry.patch import merge
@@ -202,3 +202,27 @@ def test_it_looks_at_pods_that_name_volcano_and_at_what_makers_say() -> None:
     assert not matters(set_, decoded({**maker("StatefulSet", "s", 3), "status": {"replicas": 3}}))
     assert matters(set_, decoded(maker("StatefulSet", "s", 0)))
     assert matters(set_, decoded(maker("StatefulSet", "s", **{MIN: "2"})))
+
+
+def test_the_gang_says_of_time_what_the_maker_says() -> None:
+    said = {"kumi.dev/deadline": "2026-01-01T00:00:00Z", "a/execution-duration": "1m"}
+    job = maker("Job", "j", **said)
+    group, _ = made(job, plain(ownerReferences=[{**owner("Job", "j"), "apiVersion": "batch/v1"}]))
+    assert group["metadata"]["annotations"] == {
+        "kumi.dev/deadline": "2026-01-01T00:00:00Z",
+        "kumi.dev/execution-duration": "60s",
+    }
+
+
+def test_a_queue_that_comes_opens_or_closes_wakes_the_pods_that_have_no_group_yet() -> None:
+    def queue(state: str, weight: int) -> JsonObject:
+        meta_, spec = meta("q"), {"weight": weight}
+        kind = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue"}
+        return {**kind, "metadata": meta_, "spec": spec, "status": {"state": state}}
+
+    opened, other, closed = (decoded(queue(*of)) for of in (("Open", 1), ("Open", 2), ("Closed", 2)))
+    view = FakeView(plain(), plain("other", "kumi"), plain("has", annotations={"scheduling.k8s.io/group-name": "g"}))
+    assert LOOP.watches.related[Queue](opened, view) == ("team/p",)
+    assert LOOP.watches.keys[Queue](opened) == ()
+    matters = LOOP.watches.matters[Queue]
+    assert (matters(opened, other), matters(other, closed)) == (False, True)

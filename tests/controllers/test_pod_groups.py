@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kumi.api.core import Node, Pod
 from kumi.api.kueue import ClusterQueue, Workload
 from kumi.api.wire import JsonObject
@@ -241,3 +243,17 @@ async def test_a_pod_that_is_deleted_while_it_waits_is_gone_at_once() -> None:
     await stage.settle()
     assert await stage.all(Pod) == []
     assert await stage.all(Workload) == []
+
+
+@pytest.mark.parametrize("group", ["", "g"])
+async def test_what_pods_say_of_time_their_workload_says(group: str) -> None:
+    stage = await cluster(gpus=0)
+    for number in (1, 2)[: 2 if group else 1]:
+        made = pod(f"p{number}", group, 2)
+        said = {"kumi.dev/deadline": f"2026-01-0{number}T00:00:00Z", "kumi.dev/execution-duration": f"{number}m"}
+        made["metadata"]["annotations"] |= said
+        await stage.make(made)
+    await stage.settle()
+    found = (await the_workload(stage))["metadata"]["annotations"]
+    assert found["kumi.dev/deadline"] == "2026-01-01T00:00:00Z"
+    assert found["kumi.dev/execution-duration"] == ("120s" if group else "60s")

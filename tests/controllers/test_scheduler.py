@@ -11,9 +11,10 @@ from kumi.api.kueue import Workload
 from kumi.api.limits import LimitRange
 from kumi.api.meta import ObjectMeta
 from kumi.api.metrics import NodeLoad
-from kumi.api.volcano import GROUP_NAME_ANNOTATION
+from kumi.api.volcano import GROUP_NAME_ANNOTATION, PodGroup
 from kumi.api.wire import JsonObject
 from kumi.bridge.into import AROUND, TYPES, companions, volumeclaim
+from kumi.bridge.scheduler_names import OWN_NAMES
 from kumi.controllers.scheduler import LATER, Scheduler
 from kumi.controllers.unwritten import GANG_MS, REFRESH_AT_ONCE, REFRESH_MS
 from kumi.engine.model import NodeUsage, Profile
@@ -32,7 +33,7 @@ from .made import (
     pod_template,
     workload,
 )
-from .table import Table
+from .table import SET_UP, Table
 
 
 def test_it_watches_what_the_engine_is_told_of() -> None:
@@ -440,6 +441,47 @@ def test_pods_that_name_volcano_wait_for_their_pod_group_and_others_do_not() -> 
     table.put(pod_group("own", 1))
     table.put(member("gang", "own", spec=named))
     assert "bind uid-gang" in table.decide()
+
+
+@pytest.mark.parametrize("first", ["group", "pods"])
+def test_beside_another_scheduler_a_pod_group_is_left_alone_until_a_pod_of_kumis_is_in_it(first: str) -> None:
+    table = Table(default_queue())
+    table.scheduler = Scheduler(schedulers=OWN_NAMES)
+    for manifest in (*SET_UP, default_queue()):
+        table.put(manifest)
+    theirs = [pod_group(), *(member(name, spec={"schedulerName": "volcano"}) for name in "ab")]
+    for manifest in theirs if first == "group" else theirs[::-1]:
+        table.put(manifest)
+    assert table.decide() == {}
+    table.put(pod_group())
+    assert table.decide() == {}
+    for name in "cd":
+        table.put(member(name, spec={"schedulerName": "kumi"}))
+    assert sorted(table.decide()) == ["bind uid-c", "bind uid-d", "gangphase team/g"]
+    assert table.objects["PodGroup", "team/g"]["status"]["phase"] == "Running"
+    table.remove(PodGroup, "team/g")
+    for name in "cd":
+        table.remove(Pod, f"team/{name}")
+    table.put(pod_group())
+    assert table.decide() == {}
+
+
+def test_who_waits_for_it_is_known_gangs_first_then_pods_then_workloads() -> None:
+    table = Table(
+        default_queue(), workload(gpus=2), pod("z"), pod("a"), pod_group("g", 9), member("b"), pod_group("run", 1)
+    )
+    table.put(member("c", "run"))
+    table.put(pod("theirs", spec={"schedulerName": "other"}))
+    waits = [(one["kind"], one["name"]) for one in table.scheduler.awaited_by()]
+    assert waits == [
+        ("PodGroup", "g"),
+        ("PodGroup", "run"),
+        ("Pod", "a"),
+        ("Pod", "z"),
+        ("Workload", "w"),
+    ]
+    table.decide()
+    assert [(one["kind"], one["name"]) for one in table.scheduler.awaited_by()] == [("PodGroup", "g")]
 
 
 def test_a_new_scheduler_finds_pod_groups_as_they_are_and_writes_nothing() -> None:

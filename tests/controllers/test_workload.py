@@ -338,3 +338,10 @@ def test_every_queued_kind_has_its_own_loop(view_type: type) -> None:
     assert [c.name for c in workload_controllers() if view_type in c.watches.keys] == [
         f"workload-{view_type.__name__.lower()}"
     ]
+
+
+def test_a_deadline_that_is_said_later_is_said_of_the_workload_that_waits() -> None:
+    said = {"kumi.dev/deadline": "2026-01-01T00:00:00Z"}
+    outcome = look(job(annotations=said), workload_of(job(), annotations={"mine": "x"}))
+    assert body_of(outcome)["metadata"] == {"resourceVersion": "1", "annotations": said}
+    assert look(job(annotations=said), workload_of(job(annotations=said))) == NOTHING

@@ -9,8 +9,14 @@ from kumi.engine.model import Profile
 from kumi.engine.placement import conf
 from kumi.engine.placement.plugins import of
 from kumi.engine.placement.plugins.gang import Gang
-from kumi.engine.policy import PolicyError, parse
+from kumi.engine.policy import PolicyError, odd, parse
 from kumi.engine.settings import FairSharing, PodsReady, Settings
+
+
+def wrong(raw: object) -> list[str]:
+    with pytest.raises(PolicyError) as caught:
+        parse(raw)
+    return [e.path for e in caught.value.errors]
 
 
 def test_nothing_written_is_the_default() -> None:
@@ -123,7 +129,7 @@ def test_names_that_are_not_there_are_told_with_their_paths_together_with_what_i
         "tiers[0].plugins[1].enableFoo",
         "actions",
         "tiers[0].plugins[1].name",
-        "configurations",
+        "configurations[0].name",
         "plugins",
     ]
 
@@ -163,3 +169,24 @@ def test_a_section_of_metrics_that_is_needed_has_to_be_right() -> None:
 def test_kueues_section_of_metrics_is_another() -> None:
     raw = {"apiVersion": "config.kueue.x-k8s.io/v1beta2", "kind": "Configuration", "metrics": {"bindAddress": ":8443"}}
     assert parse({**USAGE, **raw}).measuring == Measuring()
+
+
+def test_actions_that_name_none_are_a_mistake() -> None:
+    assert wrong({"actions": ""}) == wrong({"actions": " , "}) == ["actions"]
+
+
+def test_an_argument_that_can_not_be_read_is_a_mistake_and_one_that_nobody_knows_is_not() -> None:
+    tiers = [
+        {"plugins": [{"name": "gang"}, {"name": "binpack", "arguments": {"binpack.weight": "x", "binpack.wieght": 1}}]}
+    ]
+    assert wrong({"tiers": tiers}) == ["tiers[0].plugins[1].arguments.binpack.weight"]
+    assert [e.path for e in odd({"tiers": tiers})] == ["tiers[0].plugins[1].arguments.binpack.wieght"]
+    assert odd(None) == odd({}) == []
+
+
+def test_a_plug_in_of_volcanos_that_is_not_served_is_left_out() -> None:
+    raw = {"tiers": [{"plugins": [{"name": "cdp"}, {"name": "gang"}]}]}
+    assert [option.name for tier in parse(raw).conf.tiers for option in tier] == ["gang"]
+    assert [e.path for e in odd(raw)] == ["tiers[0].plugins[0].name"]
+    assert [option.name for tier in parse(raw, {"cdp": Gang}).conf.tiers for option in tier] == ["cdp", "gang"]
+    assert odd(raw, {"cdp": Gang}) == []

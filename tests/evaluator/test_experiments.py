@@ -17,6 +17,7 @@ from joblib.parallel import BACKENDS, ParallelBackendBase
 from kumi.api.errors import KumiError
 from kumi.engine.model import Profile
 from kumi.evaluator.experiments import Experiment, check, in_this_process, run
+from kumi.evaluator.failures import SomeFailed
 from kumi.evaluator.model import Arrive, Load, Policy
 from kumi.evaluator.play import Played
 from kumi.evaluator.watch import Progress, Silent, Slips
@@ -253,6 +254,32 @@ def test_two_policies_of_one_name_are_refused(experiment: Experiment, tmp_path: 
     with pytest.raises(KumiError, match="two policies are named mine"):
         check(Experiment(experiment.source, (str(tmp_path / "mine.yaml"), str(tmp_path / "a" / "mine.yaml"))))
     check(Experiment(experiment.source, ("fifo", Policy("mine", Profile()))))
+
+
+BREAKS = """
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Breaks:
+    @classmethod
+    def configured(cls, option):
+        return cls()
+
+    def open(self, session):
+        raise ValueError("boom")
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_run_that_breaks_down_takes_no_other_with_it(experiment: Experiment, tmp_path: Path, workers: int) -> None:
+    (tmp_path / "breaks.py").write_text(BREAKS)
+    (tmp_path / "slips").mkdir()
+    slips = Slips(tmp_path / "slips")
+    some = Experiment(experiment.source, ("fifo", str(tmp_path / "breaks.py"), "shortest"), (0, 1))
+    with pytest.raises(SomeFailed, match=r"breaks\.py seed 0: at .* the plug-in breaks failed(.|\n)*seed 1") as failed:
+        run(some.tasks(), slips, workers=workers)
+    assert names(list(failed.value.played)) == ["fifo 0", "fifo 1", "shortest 0", "shortest 1"]
+    assert not slips.stopped()
 
 
 def test_what_goes_wrong_in_a_worker_is_told_as_plain_words_and_stops_the_others(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kumi.api.errors import KumiError
@@ -10,6 +12,7 @@ from kumi.engine.gangs import Phase
 from kumi.engine.model import ClusterQueue, FlavorQuotas, LocalQueue, Namespace, Noun, Quota, ResourceGroup
 from kumi.engine.model import Flavor as ResourceFlavor
 from kumi.engine.reasons import Ahead, Code, Reason, Record
+from kumi.evaluator import evaluate
 from kumi.evaluator.engine import Run
 from kumi.evaluator.explain import Entry, Explainer, find, job_of, lines, to_json
 from kumi.evaluator.model import START_MS, Load, Policy, Via
@@ -80,6 +83,16 @@ def test_pods_that_get_nodes_at_one_instant_are_one_line() -> None:
     given = load([node("a", gpu=2), node("b", gpu=2)], [job("wide", 0, HOUR, pods=3, gpu=1)])
     (bound,) = [line for line in told(explained(given, "team/wide")) if " bound " in line]
     assert bound == "00:00:00 bound 3 pods of it get a (2), b"
+
+
+def test_both_speeds_tell_the_same_of_a_job_in_a_queue_and_call_others_by_their_kinds() -> None:
+    path = Path(__file__).parents[2] / "examples" / "evaluate" / "two-gangs.yaml"
+    heard = [
+        evaluate(path, ["fifo"], [0], explain="extra-2", speed=speed)[0].explained for speed in ("engine", "stack")
+    ]
+    engine, stack = ([(entry.at_ms, entry.what, entry.message) for entry in entries] for entries in heard)
+    assert engine == stack
+    assert "ahead: PyTorchJob default/second" in engine[1][2]
 
 
 def test_a_job_that_never_ran_says_why_at_the_end() -> None:
@@ -187,6 +200,13 @@ def test_a_name_that_does_not_say_which_job_is_answered_with_names(said: str, an
     with pytest.raises(KumiError) as caught:
         find(given, said)
     assert answer in str(caught.value)
+
+
+def test_a_key_that_two_jobs_have_is_offered_once() -> None:
+    given = load([], [job("a/x"), job("a/x", at_ms=5)])
+    assert find(given, "x") == "a/x"
+    with pytest.raises(KumiError, match=r"it has a/x$"):
+        find(given, "zzz")
 
 
 def test_a_load_without_jobs_says_so() -> None:

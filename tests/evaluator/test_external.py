@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from kumi.engine.model import (
     Remove,
     ResourceGroup,
 )
+from kumi.evaluator.budget import REAL_TIME_SPENT, STOPPED, Budget
 from kumi.evaluator.external import External, ExternalRun
 from kumi.evaluator.model import START_MS, Arrive, Change, Event, Job, Load, Policy, Role, Via
 from kumi.testing.builders import node, shape
@@ -118,6 +121,49 @@ def test_a_command_that_can_not_be_started_is_told() -> None:
     load = Load("test", (), lambda: iter([]))
     with pytest.raises(KumiError, match="the scheduler can't be started"):
         ExternalRun(load, FIFO, 0, external=External("/nowhere/scheduler {kubeconfig}"))
+
+
+@pytest.mark.parametrize("spent", [False, True])
+def test_a_run_that_waits_for_its_first_answer_is_stopped_at_once(spent: bool) -> None:
+    asked = []
+
+    def interrupted() -> bool:
+        asked.append(True)
+        return not spent and len(asked) > 1
+
+    load = Load("test", (node("n0", gpu=4),), lambda: iter([Arrive(job("j")), Arrive(job("k", 9))]))
+    budget = Budget(real_s=0.0, clock=lambda: float(len(asked))) if spent else None
+    external = External(name=NAME, first_s=600)
+    run = ExternalRun(load, FIFO, 0, [heard := Heard()], budget, external, interrupted=interrupted)
+    assert not run.advance(10)
+    run.close()
+    assert run.stopped == (REAL_TIME_SPENT if spent else STOPPED)
+    assert (run.late, [key for key, _ in heard.waiting]) == (0, ["team/j"])
+
+
+def test_the_scheduler_is_a_process_group_of_its_own_and_ends_with_the_run(tmp_path: Path) -> None:
+    """A terminal's Ctrl-C is for the run alone; what the command has started ends as well."""
+    told = tmp_path / "pids"
+    command = f"sh -c 'sleep 600 & echo $$ $! > {told}; {sys.executable} {PEER} $0 {NAME}; true' {{kubeconfig}}"
+    load = Load("test", (node("n0", gpu=4, cpu=8, memory="64Gi"),), lambda: iter([Arrive(job("j"))]))
+    run = ExternalRun(load, FIFO, 0, external=External(command, NAME))
+    while run.advance(10):
+        pass
+    shell, sleeper = map(int, told.read_text().split())
+    assert os.getpgid(sleeper) == shell != os.getpgid(0)
+    run.close()
+    ends_s = time.monotonic() + 10
+    while _runs(sleeper) and time.monotonic() < ends_s:
+        time.sleep(0.01)
+    assert not _runs(sleeper)
+
+
+def _runs(pid: int) -> bool:
+    """Neither gone nor a zombie that nobody has asked for."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 def test_nobody_who_answers_is_told_with_the_kubeconfig(tmp_path: Path) -> None:

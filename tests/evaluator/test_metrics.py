@@ -23,7 +23,8 @@ def test_on_every_run_what_does_good_is_within_what_runs_is_held_and_is_there(lo
     for resource in facts.asked:
         use = metrics.use(facts, resource)
         assert 0 <= use.utilized <= use.allocated
-        assert 0 <= use.goodput_percent <= 100
+        assert (use.goodput_percent is None) == (use.allocated == 0)
+        assert 0 <= (use.goodput_percent or 0) <= 100
         assert has_shrunk(facts) or (use.allocated <= use.capacity and 0 <= use.peak_percent <= 100)
 
 

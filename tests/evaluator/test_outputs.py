@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from kumi.api.errors import KumiError
 from kumi.evaluator.compare import compare
 from kumi.evaluator.experiments import Experiment, run
-from kumi.evaluator.outputs import Wanted, replacing, write
+from kumi.evaluator.outputs import Wanted, prepare, write
 from kumi.evaluator.play import Played
 from kumi.evaluator.watch import Silent
 from tests.evaluator import tiny
@@ -79,20 +82,50 @@ def test_no_run_at_all_is_an_empty_list(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "summary.json").read_text()) == []
 
 
-def test_a_file_is_there_whole_or_as_it_was(tmp_path: Path) -> None:
-    path = tmp_path / "summary.json"
-    path.write_text("before")
+def test_where_one_file_can_not_be_written_all_are_as_they_were(
+    played: list[Played], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    write(out, played[:1], Wanted(report=True))
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
 
-    def fails() -> None:
-        with replacing(path) as part:
-            part.write_text("half")
-            assert path.read_text() == "before"
-            raise RuntimeError
+    def full(path: Path, content: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    with pytest.raises(RuntimeError):
-        fails()
-    assert path.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [path]
-    with replacing(path) as part:
-        part.write_text("after")
-    assert path.read_text() == "after"
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(KumiError, match=r"can't be written to .*report\.html\): No space left on device.*--out"):
+        write(out, played, Wanted(report=True))
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_what_an_earlier_experiment_left_goes_and_what_others_wrote_stays(played: list[Played], tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    everything = Wanted(csv=True, report=True, metrics=True)
+    many = names(write(out, played, everything, compare([one.summary for one in played])))
+    assert sorted(path.name for path in out.iterdir()) == sorted(many)
+    (out / "theirs.txt").write_text("notes")
+    plain = [replace(one, explained=()) for one in played]
+    kept = names(write(out, plain, Wanted()))
+    assert sorted(path.name for path in out.iterdir()) == sorted(["theirs.txt", *kept])
+    theirs = {"jobs.csv": "name,cpus\n", "report.html": "<html>", "metrics.prom": "up 1\n", "comparison.json": "[]"}
+    for name, text in theirs.items():
+        (out / name).write_text(text)
+    write(out, plain, Wanted())
+    assert {name: (out / name).read_text() for name in theirs} == theirs
+
+
+def test_a_folder_that_can_not_hold_the_results_is_told_beforehand(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(KumiError, match=r"can't be written to .*file.inside"):
+        prepare(tmp_path / "file" / "inside", ["summary.json"])
+    (tmp_path / "summary.json").mkdir()
+    with pytest.raises(KumiError, match=r"summary\.json is to be written, and is a folder"):
+        prepare(tmp_path, ["jobs.parquet", "summary.json"])
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text("")
+    with pytest.raises(KumiError, match=r"jobs\.csv is to be written, and is read"):
+        prepare(tmp_path, ["jobs.csv"], [str(jobs)])
+    prepare(tmp_path / "new" / "folder", ["jobs.csv"], [str(jobs)])
+    assert list((tmp_path / "new" / "folder").iterdir()) == []

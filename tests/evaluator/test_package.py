@@ -58,6 +58,12 @@ def test_a_load_and_a_policy_that_are_there_are_played(tmp_path: Path) -> None:
     assert found.explained[0].what == "arrived"
 
 
+def test_a_result_shows_itself_and_writes_a_report(tmp_path: Path) -> None:
+    fifo, easy = evaluate(tiny.write(tmp_path), ["fifo", "easy"])
+    assert "<caption>fifo, seed 0</caption>" in fifo._repr_html_()
+    assert b"<h1>easy against fifo</h1>" in easy.report(tmp_path / "both.html", fifo).read_bytes()
+
+
 def test_workers_give_the_same(tmp_path: Path) -> None:
     made = tiny.write(tmp_path)
     alone, two = (evaluate(made, ["fifo", "easy"], workers=workers) for workers in (1, 2))
@@ -68,8 +74,32 @@ def test_what_is_wrong_is_told(tmp_path: Path) -> None:
     made = tiny.write(tmp_path)
     with pytest.raises(KumiError, match="no policy nobody"):
         evaluate(made, ["nobody"])
+    with pytest.raises(KumiError, match="no speed 'warp': it may be engine, stack, external"):
+        evaluate(made, ["fifo"], speed="warp")
+    with pytest.raises(KumiError, match="which scheduler"):
+        evaluate(made, ["fifo"], speed="external")
     with pytest.raises(KumiError, match="colour"):
         evaluate(trace("openb", made.jobs, made.nodes, colour="red"))
+
+
+def test_one_policy_need_not_be_in_a_list(tmp_path: Path) -> None:
+    made = tiny.write(tmp_path)
+    assert [one.policy for policy in ("easy", Policy("mine")) for one in evaluate(made, policy)] == ["easy", "mine"]
+
+
+@pytest.mark.parametrize(
+    ("seeds", "says"),
+    [
+        ([-1], "a seed is a whole number from 0 to 9223372036854775807, not -1"),
+        ([2**63], "a seed is a whole number"),
+        (["1"], "a seed is a whole number from 0 to 9223372036854775807, not '1'"),
+        ([1, 2, 1], "the seed 1 is there 2 times"),
+        (range(100_001), "100,000 seeds at most, not 100,001"),
+    ],
+)
+def test_seeds_that_are_none_are_told(tmp_path: Path, seeds: list[int], says: str) -> None:
+    with pytest.raises(KumiError, match=says):
+        evaluate(tiny.write(tmp_path), ["fifo"], seeds)
 
 
 def test_importing_the_package_imports_nothing_else() -> None:

@@ -11,10 +11,11 @@ import pytest
 from kumi.api.errors import KumiError
 from kumi.engine.model import Profile
 from kumi.evaluator import play as played_module
+from kumi.evaluator.budget import STOPPED
 from kumi.evaluator.external import External
 from kumi.evaluator.model import Policy
-from kumi.evaluator.play import NO_JOB, NO_LIMITS, STOPPED, Limits, Played, Task, play, policy_of
-from kumi.evaluator.sources import Given, Stated
+from kumi.evaluator.play import NO_JOB, NO_LIMITS, Limits, Played, Task, play, policy_of
+from kumi.evaluator.sources import Given, ScenarioFile, Stated
 from kumi.evaluator.watch import Progress, Silent
 from tests.evaluator import tiny
 
@@ -167,6 +168,25 @@ def test_what_was_saved_of_another_trace_does_not_count(task: Task, tmp_path: Pa
     assert play(one_of_two, Silent()).summary["jobs"] == 61
 
 
+PLUGIN = tiny.plug_in("return self")
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [("order.py", PLUGIN, PLUGIN.replace("1.0", "-1.0")), ("mine.yaml", "scoring: spread", "scoring: binpack")],
+)
+def test_what_was_saved_of_a_policy_or_plug_in_that_has_changed_does_not_count(
+    task: Task, tmp_path: Path, name: str, before: str, after: str
+) -> None:
+    file = tmp_path / name
+    file.write_text(before)
+    kept = replace(task, policy=str(file), keep=str(tmp_path), of=2, resume=True)
+    play(kept, Silent())
+    file.write_text(after)
+    assert figures(play(kept, Silent())) == figures(play(replace(task, policy=str(file)), Silent()))
+    assert len(list(tmp_path.glob("*.done"))) == 2
+
+
 def test_what_is_damaged_does_not_count(task: Task, tmp_path: Path) -> None:
     one_of_two = replace(task, keep=str(tmp_path), of=2, resume=True)
     whole = figures(play(one_of_two, Silent()))
@@ -213,3 +233,29 @@ def test_a_scheduler_in_another_process_is_the_policy_and_the_summary_says_that_
 def test_the_wrong_kind_of_policy_is_told(task: Task) -> None:
     with pytest.raises(KumiError, match="a trace states no policies"):
         policy_of(Stated(0, "mine"), task.source)
+
+
+SHRINKS = """
+def node(cpu):
+    allocatable = {"cpu": cpu, "pods": "100"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": allocatable}}
+
+def events(seed):
+    yield "create", node("6"), 0
+    meta = {"name": "p", "annotations": {"kumi.dev/run-duration": "100s"}}
+    resources = {"requests": {"cpu": "6"}}
+    spec = {"containers": [{"name": "c", "image": "i", "resources": resources}]}
+    yield "create", {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}, 0
+    yield "update", node("4"), 10
+"""
+
+
+def test_a_peak_beyond_all_that_there_was_is_explained(task: Task, tmp_path: Path) -> None:
+    file = tmp_path / "shrinks.py"
+    for text, peak, notes in ((SHRINKS, 150, 1), (SHRINKS.replace('"4"', '"7"'), 100, 0)):
+        file.write_text(text)
+        summary = play(replace(task, source=ScenarioFile(str(file))), Silent()).summary
+        assert summary["allocation_percent"]["cpu"]["peak"] == peak
+        assert [note.startswith("pods held more than 100 % of cpu at the peak") for note in summary["notes"]] == [
+            True
+        ] * notes

@@ -42,6 +42,30 @@ def test_runs_share_their_names_and_a_name_is_told_in_one_piece() -> None:
     assert {dict(line.labels)["policy"] for line in lines([small(), small("drf")])} == {"fifo", "drf"}
 
 
+def test_tenants_and_queues_have_figures_of_their_own_and_lines_over_time() -> None:
+    told = {(line.name, line.labels): line.samples for line in lines([small()])}
+
+    def of(name: str, **labels: str) -> float:
+        return told[PREFIX + name, tuple(sorted({"policy": "fifo", "seed": "0", **labels}.items()))][0][1]
+
+    assert (of("queue_jobs", queue="gold"), of("queue_finished_jobs", queue="silver")) == (2, 1)
+    assert of("queue_jobs") == 1  # giant's, which is in no queue
+    assert of("queue_allocation_ratio", queue="gold", resource=GPU) == pytest.approx((200 + 20 + 35) / 300)
+    assert of("tenant_deadlines_missed", tenant="red") == 1
+    assert of("tenant_tardiness_seconds", tenant="red", quantile="1") == 10
+    assert of("tenant_bounded_slowdown", tenant="blue", quantile="0.5") == pytest.approx(85 / 50)
+    assert of("tenant_utilization_ratio", tenant="red", resource=GPU) == pytest.approx((200 + 30) / 300)
+    waits = told[f"{PREFIX}queue_waiting", (("policy", "fifo"), ("queue", "gold"), ("seed", "0"))]
+    assert {value for at, value in waits if ms(20) <= at < ms(49)} == {1}
+
+
+def test_the_figures_of_the_run_have_those_of_jobs_too() -> None:
+    told = {(line.name, line.labels): line.samples for line in lines([small()])}
+    run = (("policy", "fifo"), ("quantile", "1"), ("seed", "0"))
+    assert told[f"{PREFIX}tardiness_seconds", run][0][1] == 10
+    assert told[f"{PREFIX}bounded_slowdown", run][0][1] == pytest.approx(85 / 50)
+
+
 def test_no_label_is_empty_and_all_models_together_have_none() -> None:
     told = list(lines([small()]))
     assert all(value for line in told for _, value in line.labels)
@@ -67,7 +91,8 @@ def queries() -> list[str]:
 def test_the_board_asks_only_for_what_is_told_and_leaves_little_out() -> None:
     asked = {name for query in queries() for name in re.findall(r"\bkumi_\w+", query)}
     assert asked <= set(names())
-    assert set(names()) - asked <= {
+    of_groups = (f"{PREFIX}tenant_", f"{PREFIX}queue_")
+    assert {name for name in names() if name not in asked and not name.startswith(of_groups)} <= {
         f"{PREFIX}{name}" for name in ("makespan_seconds", "peak_allocation_ratio", "deadlines_met")
     }
 

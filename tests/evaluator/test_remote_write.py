@@ -83,7 +83,7 @@ def decoded(body: bytes) -> dict[tuple[tuple[str, str], ...], list[tuple[int, fl
 
 
 def test_a_receiver_gets_every_sample_with_its_virtual_time(peer: Peer) -> None:
-    told = [line for line in lines([small()]) if line.name.endswith(("running", "preemptions"))]
+    told = [line for line in lines([small()]) if line.name.endswith(("e_running", "evaluate_preemptions"))]
     sent = send(Receiver(peer.url), told, Pauses())
     ((headers, body),) = peer.got
     found = decoded(body)

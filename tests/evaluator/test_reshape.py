@@ -128,6 +128,7 @@ def test_what_else_a_job_says_stays() -> None:
         *("ns/j", START_MS, (Role("a", 2, PodShape(((GPU, 1),))),), 1, Via.GANG, "q", 1, "t", 5, 2, START_MS + 3, 4),
         labels=(("a", "b"),),
         renews=True,
+        kind="PyTorchJob",
     )
     assert all(getattr(full, field.name) != field.default for field in fields(Job)), "no field is left out here"
     (moved,) = reshape.compress_time(load([Arrive(full)]), 1).events()

@@ -57,6 +57,8 @@ def test_words_stand_on_the_object_and_on_all_its_templates() -> None:
         (CHECKPOINT, FOREVER, "no length of time above 0"),
         ("kumi.dev/deadline", "tomorrow", "no time"),
         (RUNS, FOREVER, ""),
+        (RUNS, "2d", ""),
+        ("example.com/execution-duration", "1d12h", ""),
         ("example.com/execution-duration", "1h30m", ""),
         ("kumi.dev/deadline", "2026-01-01T00:00:00Z", ""),
         ("example.com/note", "soon", ""),
@@ -69,3 +71,13 @@ def test_words_that_cannot_be_read_are_told_wherever_they_stand(key: str, value:
     ):
         told = list(faults(made))
         assert [key in each and wrong in each for each in told] == ([True] if wrong else [])
+
+
+@pytest.mark.parametrize("name", ["execution-duration", "deadline-duration"])
+def test_words_of_two_prefixes_must_say_the_same(name: str) -> None:
+    odd = {"a.org/" + name: "1h", "kumi.dev/" + name: "2h"}
+    (told,) = faults({"spec": {"template": {"metadata": {"annotations": odd}}}})
+    assert (
+        told == f"the annotations a.org/{name} (1h) and kumi.dev/{name} (2h) say different lengths: leave one of them"
+    )
+    assert not list(faults({"metadata": {"annotations": {"a.org/" + name: "1h", "kumi.dev/" + name: "60m"}}}))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 
 from kumi.evaluator.model import Load, Policy
 from kumi.evaluator.series import MEANS, Series, all_series
+from kumi.evaluator.shares import MOST
 from tests.evaluator.loads import loads, policies
 from tests.evaluator.told import GPU, Told, has_shrunk, ms, played, small
 
@@ -52,6 +53,31 @@ def test_means_and_peaks_of_a_queue() -> None:
     # giant waits from 10 on, second again from 20 to 50
     assert queue.mean.tolist() == [0, 1, 2, 2, 2, 1, 1, 1, 1, 1]
     assert queue.peak.tolist() == [0, 1, 2, 2, 2, 1, 1, 1, 1, 1]
+
+
+def test_who_waits_is_told_by_queue_and_by_tenant() -> None:
+    found = named(all_series(small().facts, points=10))
+    assert found["queue_waiting", ""].mean.tolist() == [0, *[1] * 9]  # giant, which is in no queue
+    assert found["queue_waiting", "gold"].mean.tolist() == [0, 0, 1, 1, 1, 0, 0, 0, 0, 0]
+    assert found["queue_waiting", "silver"].peak.tolist() == [0] * 10
+    parts = [line.mean for (name, _), line in found.items() if name == "tenant_waiting"]
+    assert sum(parts).tolist() == found["queue_length", ""].mean.tolist()
+
+
+def test_where_there_are_no_queues_none_is_told() -> None:
+    told = Told()
+    told.job("a", 0)
+    assert not [line for line in all_series(told.close(9)) if line.name == "queue_waiting"]
+
+
+def test_queues_that_waited_little_are_one_line() -> None:
+    told = Told()
+    for number in range(MOST + 3):
+        told.job(f"j{number:02d}", number, queue=f"q{number:02d}")
+    found = [line for line in all_series(told.close(100), points=1) if line.name == "queue_waiting"]
+    assert [line.label for line in found] == [*(f"q{number:02d}" for number in range(MOST)), "others"]
+    assert found[-1].peak is not None
+    assert found[-1].peak.tolist() == [3]
 
 
 def test_a_window_may_be_longer_than_the_run() -> None:

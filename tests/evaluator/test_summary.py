@@ -10,7 +10,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from kumi.evaluator.summary import GROUPS_AT_MOST, summary, to_bytes
+from kumi.evaluator.groups import GROUPS_AT_MOST
+from kumi.evaluator.summary import summary, to_bytes
 from tests.evaluator.told import GPU, Told, small
 
 ROOT = Path(__file__).parent.parent.parent
@@ -76,8 +77,22 @@ def test_only_the_largest_tenants_are_told() -> None:
 
 def test_a_run_without_jobs_has_a_summary() -> None:
     found = summary(Told().close(5), policy="p", seed=1, run_s=0)
-    assert (found["jobs"], found["makespan_s"], found["wait_s"]["mean"], found["jain_fairness"]) == (0, None, None, 1)
+    assert (found["jobs"], found["makespan_s"], found["wait_s"]["mean"], found["jain_fairness"]) == (
+        0,
+        None,
+        None,
+        None,
+    )
+    assert found["more"]["jain_of_shares"] is None
     assert json.loads(to_bytes([found]))[0]["allocation_percent"] == {}
+
+
+def test_a_run_that_takes_no_time_has_no_utilization_and_no_goodput() -> None:
+    told = Told()
+    told.node("n1")
+    told.job("a", 0)
+    more = summary(told.close(0), policy="p", seed=0, run_s=0)["more"]
+    assert more["utilization_percent"] == more["goodput_percent"] == {GPU: None}
 
 
 def test_the_file_is_a_list_that_reads_back_the_same() -> None:

@@ -69,6 +69,30 @@ async def test_unmodified_manifests_live_their_lives_in_virtual_time() -> None:
     assert done == {"a": "2026-01-01T00:00:10Z", "b": "2026-01-01T00:00:20Z"}
 
 
+@pytest.mark.parametrize(("version", "field"), [("v1beta1", "cohort"), ("v1beta2", "cohortName")])
+async def test_an_object_is_changed_in_the_version_that_it_is_written_in(version: str, field: str) -> None:
+    here = await world()
+
+    def queue(cohort: str) -> JsonObject:
+        meta = {"name": "cq"}
+        spec = {field: cohort, "namespaceSelector": {}}
+        return {"apiVersion": f"kueue.x-k8s.io/{version}", "kind": "ClusterQueue", "metadata": meta, "spec": spec}
+
+    async def cohort() -> str:
+        await here.prepare()
+        found = here.view.get(ClusterQueue, "", "cq")
+        assert found is not None
+        return found.spec.cohort_name
+
+    status = {"status": {"pendingWorkloads": 7}}
+    await here.create(queue("a") | status)
+    assert await cohort() == "a"
+    await here.merge(queue("b") | status)
+    assert await cohort() == "b"
+    await here.replace(queue("c") | status)
+    assert await cohort() == "c"
+
+
 async def test_a_queued_job_is_stored_suspended_as_by_the_server() -> None:
     here = await world()
     made = await here.create(job("a", queue="lq"))

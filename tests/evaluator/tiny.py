@@ -1,4 +1,4 @@
-"""A trace of a few tasks in the openb format, where a test needs files."""
+"""A trace of a few tasks in the openb format, and a plug-in, where a test needs files."""
 
 from __future__ import annotations
 
@@ -19,3 +19,22 @@ def write(folder: Path, tasks: int = 12, lasts_s: int = 100, most: int = 3) -> T
     (folder / "nodes.csv").write_text(NODES, "utf-8")
     (folder / "tasks.csv").write_text("\n".join([HEAD, *rows, ""]), "utf-8")
     return Trace("openb", str(folder / "tasks.csv"), str(folder / "nodes.csv"), shape=Shape())
+
+
+def plug_in(does: str) -> str:
+    """The file of a plug-in, named Order there, that does this when a session opens it."""
+    return f"""
+from dataclasses import dataclass
+
+@dataclass(frozen=True)
+class Order:
+    @classmethod
+    def configured(cls, option):
+        return cls()
+
+    def open(self, session):
+        {does}
+
+    def node_order(self, task, rows, placed):
+        return rows * 1.0
+"""

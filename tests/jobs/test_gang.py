@@ -119,3 +119,14 @@ def test_what_is_a_pod_group() -> None:
     assert is_pod_group(PodGroup())
     assert is_pod_group(CoschedulingPodGroup())
     assert not is_pod_group(PyTorchJob())
+
+
+def test_a_deadline_of_the_job_is_a_time_of_its_group() -> None:
+    job = pytorch_job()
+    job["metadata"] |= {
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "annotations": {"a/deadline-duration": "1h", "b": "c"},
+    }
+    made = pod_group(PYTORCH.read(msgspec.convert(job, PyTorchJob)), "volcano", None)
+    said = {"a/deadline-duration": "1h", "b": "c", "kumi.dev/deadline": "2026-01-01T01:00:00Z"}
+    assert made["metadata"]["annotations"] == said

@@ -250,3 +250,14 @@ def test_an_edit_of_a_suspended_job_is_not_undone() -> None:
     workload = workload_of(job)
     edited = merged(job, EDITS[2])
     assert stop_step(QUEUED_PYTORCH, view(edited), workload) is None
+
+
+def test_what_the_job_says_of_time_its_workload_says() -> None:
+    job = pytorch_job()
+    said = {"a/deadline-duration": "1h", "a/execution-duration": "10m", "other": "x"}
+    job["metadata"] |= {"creationTimestamp": "2026-01-01T00:00:00Z", "annotations": said}
+    made = build(QUEUED_PYTORCH, view(job), Priority())
+    assert made["metadata"]["annotations"] == {
+        "kumi.dev/deadline": "2026-01-01T01:00:00Z",
+        "kumi.dev/execution-duration": "600s",
+    }

@@ -28,6 +28,46 @@ def test_what_is_admitted_never_asks_for_more_than_there_is(steps: list[tuple[in
                 live[uid] = cpu
 
 
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5000), st.sampled_from(["bind", "force", "die"]))))
+def test_whoever_fits_by_what_the_api_has_is_admitted_and_nothing_starts_without_room(
+    steps: list[tuple[int, int, str]],
+) -> None:
+    room, bound, held, waits = Room({"cpu": 8000, "pods": 4000}), dict[str, int](), dict[str, int](), dict[str, int]()
+
+    def start() -> None:
+        for uid in list(waits):
+            free = sum(held.values()) + waits[uid] <= 8000 and len(held) < 4
+            assert (room.hindrance(asks(uid, cpu=f"{waits[uid]}m")) is None) == free
+            if free:
+                held[uid] = waits.pop(uid)
+                room.hold(uid, asks(uid, cpu=f"{held[uid]}m"))
+
+    for number, cpu, what in steps:
+        uid = str(number)
+        if what == "force":
+            room.leave(uid)
+            bound.pop(uid, None)
+            if waits.pop(uid, None) is not None:
+                room.remove(uid)
+        elif what == "die":
+            if uid in held and uid not in bound:
+                room.remove(uid)
+                del held[uid]
+        elif uid not in bound and uid not in held:
+            fits = sum(bound.values()) + cpu <= 8000 and len(bound) < 4
+            assert (room.refusal(asks(uid, cpu=f"{cpu}m")) is None) == fits
+            if fits:
+                room.add(uid, asks(uid, cpu=f"{cpu}m"))
+                bound[uid] = waits[uid] = cpu
+        start()
+        assert room.leaving == any(uid not in bound for uid in held)
+    for uid in [uid for uid in held if uid not in bound]:
+        room.remove(uid)
+        del held[uid]
+    start()
+    assert not waits
+
+
 def test_the_reason_names_the_resource_and_the_numbers() -> None:
     room = Room({"cpu": 4000, "pods": 110_000, "nvidia.com/gpu": 2000})
     room.add("a", asks("a", cpu="3"))

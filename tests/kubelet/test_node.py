@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from kumi.api.coordination import Lease
-from kumi.api.core import Node
+from kumi.api.core import Node, Pod
+from kumi.kubelet.process import Process
 from kumi.kubelet.settings import NodeSettings
-from tests.kubelet.stage import Cluster, container, pod, state
+from tests.kubelet.stage import Cluster, container, eventually, pod, state
 
 pytestmark = pytest.mark.process
 GPU = "nvidia.com/gpu"
@@ -145,6 +148,160 @@ async def test_a_pod_that_does_not_fit_fails_and_one_that_fits_later_runs(tmp_pa
         assert (await cluster.phase("e", "Failed"))["status"]["reason"] == "OutOfpods"
     finally:
         await cluster.crash()
+        cluster.end()
+
+
+async def test_who_takes_the_place_of_a_pod_that_is_gone_from_the_api_waits_until_it_is_dead(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path / tmp_path.name, {"n1": NodeSettings({GPU: "1"})})
+    await cluster.start()
+    try:
+        await cluster.run(gpus("a", 1, "trap '' TERM; sleep 100 & wait; sleep 100"))
+        for before, after in ("ab", "bc", "cd", "de"):
+            await cluster.phase(before, "Running")
+            await cluster.delete(before, grace_seconds=0)
+            await cluster.run(gpus(after, 1))
+        await cluster.phase("e", "Running")
+        assert await settled_log(cluster, "e") == ["gpus=0"]
+    finally:
+        await cluster.crash()
+        cluster.end()
+
+
+async def settled_log(cluster: Cluster, name: str) -> list[str]:
+    """What a pod has said, once it said something."""
+    for _ in range(1000):
+        if said := await cluster.log(name):
+            return said.splitlines()
+        await asyncio.sleep(0.01)
+    raise AssertionError(f"pod {name} says nothing")
+
+
+class Dying:
+    """Processes that are killed and live on until `die()`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._held: list[Callable[[], None]] = []
+        monkeypatch.setattr(Process, "kill", lambda process: self._held.append(process.destroy))
+        monkeypatch.setattr("kumi.kubelet.worker.ANSWER_MS", 1_000_000)
+
+    def die(self) -> None:
+        """All that were killed are dead."""
+        held, self._held = self._held, []
+        for end in held:
+            end()
+
+    @property
+    def count(self) -> int:
+        """How many were killed and live on."""
+        return len(self._held)
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_whoever_fits_by_what_the_api_has_runs_whatever_is_still_dying(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    random, bound = Random(seed), dict[str, int]()
+    cluster = Cluster(tmp_path / tmp_path.name, {"n1": NodeSettings({GPU: "3"})})
+    dying = Dying(monkeypatch)
+    kind = cluster.registry.scheme.of(Pod)
+    over = {"status": {"phase": "Failed", "reason": "Evicted", "message": "by another"}}
+
+    def runs(found: dict[str, Any]) -> bool:
+        phase = found["status"]["phase"]
+        assert phase in ("Pending", "Running"), found["status"]
+        if phase == "Pending":
+            dying.die()
+        return phase == "Running"
+
+    await cluster.start()
+    try:
+        for number in range(30):
+            word, count = random.choice(["bind", "bind", "bind", "force", "fail"]), random.randrange(1, 4)
+            if word == "bind" and sum(bound.values()) + count <= 3:
+                bound[f"p{number}"] = count
+                await cluster.run(gpus(f"p{number}", count, "sleep 100"))
+            elif word in ("force", "fail") and bound:
+                gone = random.choice(sorted(bound))
+                await cluster.until(gone, runs)
+                del bound[gone]
+                if word == "fail":
+                    await cluster.client.patch(kind, "default", gone, over, subresource="status")
+                await cluster.delete(gone, grace_seconds=0)
+        for name in bound:
+            await cluster.until(name, runs)
+    finally:
+        await cluster.crash()
+        monkeypatch.undo()
+        cluster.end()
+
+
+async def test_one_that_takes_the_place_of_a_pod_that_was_failed_waits_for_its_grace(tmp_path: Path) -> None:
+    cluster = Cluster(tmp_path / tmp_path.name, {"n1": NodeSettings({GPU: "1"})})
+    await cluster.start()
+    try:
+        await cluster.run(gpus("a", 1, "trap 'sleep 0.2; exit' TERM; echo up; sleep 100 & wait"))
+        await cluster.phase("a", "Running")
+        await settled_log(cluster, "a")
+        body = {"status": {"phase": "Failed", "reason": "Evicted", "message": "no room"}}
+        await cluster.client.patch(cluster.registry.scheme.of(Pod), "default", "a", body, subresource="status")
+        await cluster.run(gpus("b", 1))
+        await cluster.phase("b", "Running")
+    finally:
+        await cluster.crash()
+        cluster.end()
+
+
+async def test_one_that_waits_for_a_dying_pod_is_being_created_and_may_itself_be_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = Cluster(tmp_path / tmp_path.name, {"n1": NodeSettings({GPU: "1"})})
+    dying = Dying(monkeypatch)
+    await cluster.start()
+    try:
+        await cluster.run(gpus("a", 1))
+        await cluster.phase("a", "Running")
+        await cluster.delete("a", grace_seconds=0)
+        await eventually(lambda: dying.count == 1, "a is killed")
+        await cluster.run(gpus("b", 1))
+        found = await cluster.until("b", lambda p: "waiting" in state(p))
+        assert state(found)["waiting"]["reason"] == "ContainerCreating"
+        await cluster.run(gpus("refused", 1))
+        assert (await cluster.phase("refused", "Failed"))["status"]["reason"] == f"OutOf{GPU}"
+        await cluster.run(gpus("beside", 0))
+        await cluster.phase("beside", "Running")
+        await cluster.delete("b")
+        await cluster.gone("b")
+        await cluster.run(gpus("c", 1))
+        await cluster.until("c", lambda p: "waiting" in state(p))
+        dying.die()
+        await cluster.phase("c", "Running")
+    finally:
+        await cluster.crash()
+        monkeypatch.undo()
+        cluster.end()
+
+
+async def test_one_that_waited_at_a_crash_runs_after_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(tmp_path / tmp_path.name, {"n1": NodeSettings({GPU: "2"})})
+    dying = Dying(monkeypatch)
+    await cluster.start()
+    try:
+        await cluster.run(gpus("a", 1), gpus("z", 1))
+        await cluster.phase("a", "Running")
+        await cluster.phase("z", "Running")
+        await cluster.delete("a", grace_seconds=0)
+        await eventually(lambda: dying.count == 1, "a is killed")
+        await cluster.run(gpus("b", 1))
+        await cluster.until("b", lambda p: "waiting" in state(p))
+        await cluster.crash()
+        dying.die()
+        await cluster.start()
+        await cluster.phase("b", "Running")
+        said = [await settled_log(cluster, name) for name in "bz"]
+        assert sorted(said) == [["gpus=0"], ["gpus=1"]]
+    finally:
+        await cluster.crash()
+        monkeypatch.undo()
         cluster.end()
 
 

@@ -146,3 +146,9 @@ async def test_only_an_open_queue_takes_pod_groups(world: World, state: str) -> 
 async def test_a_queue_that_is_not_there_and_the_root_take_none(world: World, name: str) -> None:
     with pytest.raises(ApiError, match=r"spec\.queue"):
         await group(world, queue=name)
+
+
+async def test_a_queue_with_a_weight_of_nothing_weighs_1_however_often_it_is_applied(world: World) -> None:
+    assert (await queue(world, "q", weight=0))["spec"]["weight"] == 1
+    assert (await world.patch("Queue", "q", {"spec": {"weight": 0}}))["spec"]["weight"] == 1
+    assert await wrong(world, "r", weight=-1) == ["spec.weight"]

@@ -121,3 +121,22 @@ def test_a_plug_in_of_ones_own_is_a_file_beside_the_policy(tmp_path: Path) -> No
     found = read_policy(write(tmp_path, "plugins: [mine.py]\ntiers: [{plugins: [{name: mine}]}]\n"))
     assert [option.name for option in found.conf.tiers[0]] == ["mine"]
     assert list(found.plugins) == ["mine"]
+
+
+def test_mistakes_come_in_the_order_of_their_lines(tmp_path: Path) -> None:
+    sla = "  - name: sla\n    arguments: {sla-waiting-time: x}\n"
+    text = f"configurations: [{{name: sing}}]\ntiers:\n- plugins:\n  - name: gong\n{sla}nonsense: 1\n"
+    with pytest.raises(KumiError) as caught:
+        read_policy(write(tmp_path, text))
+    lines = str(caught.value).splitlines()[1:]
+    assert [line.split(":")[0].strip() for line in lines] == ["line 1", "line 4", "line 6", "line 7"]
+
+
+def test_what_is_said_in_vain_is_told_with_its_line_and_passes(tmp_path: Path) -> None:
+    arguments = "    arguments:\n      binpack.weight: 1\n      binpack.wieght: 3\n"
+    text = f"tiers:\n- plugins:\n  - name: cdp\n  - name: binpack\n{arguments}"
+    found = read_policy(write(tmp_path, text))
+    assert [option.name for tier in found.conf.tiers for option in tier] == ["binpack"]
+    first, second = found.vain
+    assert "policy.yaml, line 3: tiers[0].plugins[0].name: cdp is not served here" in first
+    assert "policy.yaml, line 7: tiers[0].plugins[1].arguments.binpack.wieght: binpack has no such argument" in second

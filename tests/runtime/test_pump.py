@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 import pytest
 
 from kumi.api.errors import ApiError, InvariantError, conflict
 from kumi.api.measures import Family, one
 from kumi.api.meta import Object
+from kumi.api.wire import JsonObject
+from kumi.runtime.at_fault import MODULE
 from kumi.runtime.decider import NO_STEPS, Batch, Step
 from kumi.runtime.expectations import HOLD_MS
-from kumi.runtime.pump import BEGIN_MS, CONCURRENT, RENEW_FIRST_MS, Pump
+from kumi.runtime.pump import BEGIN_MS, CONCURRENT, RENEW_FIRST_MS, TOLD_AT_MOST, Pump
 from kumi.runtime.reconcile import Create, Note, Patch
 from kumi.testing.clock import START_MS
 
@@ -400,6 +403,24 @@ async def test_a_bug_of_a_decider_leaves_a_replay_and_starts_over_with_a_new_one
     assert len(made) == 1
     await world.clock.advance(RENEW_FIRST_MS)
     assert made[1].calls == ["apply Thing default/a None 2", "apply Thing default/b None 3", "decide 1000"]
+
+
+async def test_who_waits_for_a_decider_that_fails_is_told_whose_error_it_is(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    plugin: dict[str, Any] = {"__name__": f"{MODULE}mine"}
+    exec("def order(): raise ValueError('no label')", plugin)
+
+    class Waited(Recorder):
+        def awaited_by(self) -> Iterator[JsonObject]:
+            yield from ({"kind": "Thing", "name": f"t{number}", "namespace": "default"} for number in range(1_000))
+
+    await pumping(world, Waited(lambda now_ms: plugin["order"]()))
+    await world.clock.advance()
+    told = [(event["involvedObject"]["name"], event["type"], event["message"]) for event in world.told()]
+    said = "Nothing is decided: plug-in mine fails with ValueError: no label"
+    assert sorted(told) == sorted((f"t{number}", "Warning", said) for number in range(TOLD_AT_MOST))
+    assert "recorder stopped: an error of plug-in mine" in caplog.text
 
 
 @pytest.mark.parametrize("where", ["apply", "settle"])

@@ -9,6 +9,7 @@ import pytest
 from kumi.api.core import Pod
 from kumi.api.scheme import SCHEME, Kind, load
 from kumi.api.wire import JsonObject, Listing
+from kumi.runtime.decider import FAILED_TO_DECIDE
 from kumi.sdk.explain import as_of_now, explain
 from kumi.sdk.jobs import name_of
 from kumi.testing.fake_client import FakeClient
@@ -171,8 +172,6 @@ async def test_what_keeps_the_gang_is_said_of_its_job_its_pods_and_itself(client
 async def test_a_pod_of_another_scheduler_is_told_so(client: FakeClient) -> None:
     pod = name_of(await put(client, "Pod", "p", spec={"schedulerName": "mine"}))
     assert (await explain(client, pod))[0] == "its pod has no node: it names the scheduler mine, which is not Kumi"
-    young = name_of(await put(client, "Pod", "q", spec={"schedulerName": "default-scheduler"}))
-    assert (await explain(client, young))[1] == "its pods start as soon as nodes have room"
 
 
 async def test_a_gang_whose_pods_are_not_there_says_so_and_one_that_has_ended_too(client: FakeClient) -> None:
@@ -190,3 +189,74 @@ async def test_a_job_that_was_admitted_and_whose_pods_find_no_node_says_so(clien
     assert (await explain(client, name_of(job)))[0] == (
         "it was admitted, and 1 of its 2 pods has no node: no node takes the pod"
     )
+
+
+async def warn(client: FakeClient, name: str, about: JsonObject, text: str, reason: str = "FailedCreate") -> None:
+    involved = {"kind": about["kind"], "name": about["metadata"]["name"], "uid": about["metadata"]["uid"]}
+    said = {"type": "Warning", "message": text, "reason": reason, "lastTimestamp": name}
+    await put(client, "Event", name, involvedObject=involved, **said)
+
+
+async def test_of_what_nobody_has_decided_yet_it_is_said_that_it_is_so_and_since_when(client: FakeClient) -> None:
+    spec = {"schedulerName": "default-scheduler"}
+    pod = await put(client, "Pod", "q", spec=spec, metadata={"creationTimestamp": "2026-01-01T00:00:00Z"})
+    group = await put(client, "PodGroup", "g")
+    for young in (pod, group):
+        since = young["metadata"]["creationTimestamp"]
+        assert await explain(client, name_of(young)) == (
+            f"it waits: nothing has been decided about it yet, since {since}",
+            "is the scheduler running (kumi status)?",
+        )
+
+
+async def test_what_keeps_a_pod_from_a_decision_is_told_by_the_warning_about_it_its_maker_or_its_gang(
+    client: FakeClient,
+) -> None:
+    job = await put(client, "Job", "a")
+    group = await put(client, "PodGroup", "g")
+    owner = {"uid": job["metadata"]["uid"], "kind": "Job", "name": "a", "controller": True}
+    meta = {"ownerReferences": [owner], "annotations": {"scheduling.k8s.io/group-name": "g"}}
+    pod = await put(client, "Pod", "p", metadata=meta)
+    for number, about in enumerate((job, group, pod)):
+        await warn(client, f"e{number}", about, f"Create PodGroup: no queue {number}.")
+        for one in (pod, job):
+            assert await explain(client, name_of(one)) == (
+                f"it waits: create PodGroup: no queue {number}",
+                "it is decided about when that is put right",
+            )
+    assert (await explain(client, name_of(group)))[0] == "it waits: create PodGroup: no queue 2"
+
+
+async def test_a_workload_that_has_no_record_says_the_warning_about_it(client: FakeClient) -> None:
+    job = await put(client, "Job", "a")
+    owner = {"ownerReferences": [{"uid": job["metadata"]["uid"], "kind": "Job", "name": "a"}]}
+    await warn(client, "e", await put(client, "Workload", "w", metadata=owner), "Nothing is decided: a plug-in fails")
+    assert (await explain(client, name_of(job)))[0] == "it waits: nothing is decided: a plug-in fails"
+
+
+async def test_a_gang_that_was_let_in_waits_for_its_pods_and_a_gated_pod_for_its_gates(client: FakeClient) -> None:
+    group = await put(client, "PodGroup", "g", status={"phase": "Inqueue"})
+    assert (await explain(client, name_of(group)))[0] == "it waits for its pods: none is there yet"
+    pod = await put(client, "Pod", "p", spec={"schedulingGates": [{"name": "mine"}]})
+    assert (await explain(client, name_of(pod)))[0] == (
+        "its pod has no node: it has scheduling gates, and is looked at when they are gone: mine"
+    )
+
+
+async def test_what_was_decided_before_nobody_could_decide_any_more_is_told_with_that(client: FakeClient) -> None:
+    job = await job_with_pods(client, FULL)
+    group = await put(client, "PodGroup", "g", status={"conditions": [SHORT]})
+    said = await explain(client, name_of(job))
+    await warn(client, "e1", group, "Old news.")
+    assert await explain(client, name_of(job)) == said
+    await warn(client, "e2", group, "Nothing is decided: plug-in x fails", FAILED_TO_DECIDE)
+    failing = "; at e2: nothing is decided: plug-in x fails"
+    assert await explain(client, name_of(job)) == (said[0], said[1] + failing)
+    waits = await put(client, "Job", "w")
+    owner = {"ownerReferences": [{"uid": waits["metadata"]["uid"], "kind": "Job", "name": "w"}]}
+    record = {"layer": "Gang", "message": "It is full."}
+    workload = await put(client, "Workload", "w", metadata=owner, status={"decision": record})
+    await warn(client, "e3", workload, "Nothing is decided: plug-in x fails", FAILED_TO_DECIDE)
+    first, second = await explain(client, name_of(waits))
+    assert first == "it waits at the gang: it is full"
+    assert second.endswith("; at e3: nothing is decided: plug-in x fails")

@@ -6,6 +6,7 @@ from typing import Any
 
 from kumi.api.scheme import load
 from kumi.api.wire import JsonObject
+from kumi.runtime.decider import FAILED_TO_DECIDE
 from kumi.sdk.gangs import gangs, look
 from kumi.testing.fake_client import FakeClient
 
@@ -87,3 +88,31 @@ async def test_a_queue_tells_what_it_holds_and_who_runs_and_waits_in_it() -> Non
     assert [gang.name for gang in found] == ["a", "b", "c"]
     assert (queue.parent, queue.weight, queue.holds, queue.capability) == ("root", 2, {"cpu": "1"}, {"cpu": "8"})
     assert (queue.running, queue.waiting) == (("ns/a",), ("ns/b",))
+
+
+def test_what_only_quotas_count_is_not_waited_for() -> None:
+    (found,) = gangs([group("g", minResources={"cpu": "4", "requests.cpu": "4", "count/pods": "2"})], [])
+    assert found.waits_for == {"cpu": "4"}
+
+
+async def test_one_that_waits_and_of_which_nobody_says_why_says_the_last_warning_about_it() -> None:
+    client = FakeClient(list(load()))
+    decided = {"conditions": [{"type": "Unschedulable", "status": "True", "message": "full"}]}
+    for made in (group("g"), group("told"), pod("p", "g"), pod("t", "told"), group("over", least=0)):
+        await client.create(made)
+    kind = next(kind for kind in load() if kind.kind == "PodGroup")
+    await client.patch(kind, "ns", "told", {"status": decided}, subresource="status")
+    for number, about in enumerate(("g", "g", "told", "over")):
+        involved = {"kind": "PodGroup", "namespace": "ns", "name": about}
+        event = {"apiVersion": "v1", "kind": "Event", "metadata": {"namespace": "ns", "name": f"e{number}"}}
+        said = {"type": "Warning", "message": f"fails {number}", "lastTimestamp": f"2026-01-01T00:00:0{number}Z"}
+        await client.create({**event, **said, "involvedObject": involved})
+    _, found = await look(client, "ns")
+    assert {gang.name: gang.why for gang in found} == {"g": "fails 1", "told": "full", "over": ""}
+    failed = {"type": "Warning", "message": "it fails", "lastTimestamp": "later", "reason": FAILED_TO_DECIDE}
+    about = {"involvedObject": {"kind": "PodGroup", "namespace": "ns", "name": "told"}}
+    await client.create(
+        {"apiVersion": "v1", "kind": "Event", "metadata": {"namespace": "ns", "name": "f"}, **failed, **about}
+    )
+    _, found = await look(client, "ns")
+    assert next(gang.why for gang in found if gang.name == "told") == "full At later: it fails"

@@ -5,7 +5,8 @@ The rule:
     amount = the smallest base unit count that is not less than the text says; negatives mirror that
     limits   past 2^63-1 the amount is 2^63-1; finer than 10^-9 is rounded up to 10^-9 first
 Why        a float64 can't add 5,000 nodes of 2 TiB exactly; rounding down would admit what does not fit.
-Units      thousandths for cpu, pods and devices (any name with a `/`); bytes, or the whole unit, for everything else.
+Units      thousandths for cpu (a quota's requests.cpu and limits.cpu too), pods and devices (any name with a `/`); bytes, or the
+           whole unit, for everything else.
 Text       `format` gives the shortest exact form of a family: binary (2Gi), decimal (2G, 500m) or exponent (2e9),
            as kubectl shows it: no fraction, the largest suffix that leaves a whole number.
 Source     Kubernetes: API conventions (resource.Quantity), resource units of cpu and memory.
@@ -38,6 +39,10 @@ _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "
 _FURTHEST = 64
 """powers of ten beyond this saturate or vanish whatever stands before them"""
 _LONGEST = 256
+_THOUSANDTHS = frozenset(("cpu", "pods", "requests.cpu", "limits.cpu"))
+_OF_NODES = frozenset(("cpu", "memory", "pods", "ephemeral-storage"))
+_NATIVE = ("hugepages-", "attachable-volumes-")
+_OF_QUOTAS = ("requests.", "limits.", "count/")
 
 
 class QuantityError(KumiError, ValueError):
@@ -49,7 +54,14 @@ class QuantityError(KumiError, ValueError):
 
 def unit_of(resource: str) -> int:
     """How many base units make one whole of it: 1000 for cpu, pods and devices, 1 for memory and its like."""
-    return MILLI if resource in ("cpu", "pods") or "/" in resource else 1
+    return MILLI if resource in _THOUSANDTHS or "/" in resource else 1
+
+
+def is_on_nodes(resource: str) -> bool:
+    """Whether it is something that a node can have: not what only a quota counts (requests.cpu, count/pods, services)."""
+    if resource in _OF_NODES or resource.startswith(_NATIVE):
+        return True
+    return "/" in resource and not resource.startswith(_OF_QUOTAS)
 
 
 def parse(value: Written, resource: str = "") -> int:

@@ -8,7 +8,7 @@ from msgspec import field
 
 from kumi.api.defaulting.structural import by_schema
 from kumi.api.meta import Object, ObjectMeta, View
-from kumi.api.schema import Int32, Quantity, RawObject, Time, like, say
+from kumi.api.schema import Int32, Int64, Quantity, RawObject, Time, like, say
 from kumi.api.scheme import AGE, SCHEME, Column, Kind
 from kumi.api.validation.volcano import validate_pod_group, validate_queue
 from kumi.api.wire import JsonObject
@@ -78,7 +78,7 @@ class PodGroup(Object):
 
 
 class Guarantee(View):
-    """What nobody else may use."""
+    """What is held back for the queue; in a tree (enableHierarchy) only where a queue above it, root or not, has a capability."""
 
     resource: dict[str, Quantity] = {}
 
@@ -105,6 +105,21 @@ class ExtendCluster(View):
     capacity: dict[str, Quantity] = {}
 
 
+class DeviceQuota(View):
+    """So many devices of a DeviceClass, and so much of what they have."""
+
+    count: Int64 = 0
+    capacity: dict[str, Quantity] = {}
+
+
+class ClaimQuotas(View):
+    """What a queue may have of what ResourceClaims ask for, by DeviceClass; stored, not looked at."""
+
+    capability: dict[str, DeviceQuota] = {}
+    deserved: dict[str, DeviceQuota] = {}
+    guarantee: dict[str, DeviceQuota] = {}
+
+
 class QueueSpec(View):
     """What the queue may have, and when it gives back."""
 
@@ -118,6 +133,18 @@ class QueueSpec(View):
     affinity: QueueAffinity | None = None
     type: str = ""
     extend_clusters: list[ExtendCluster] = []
+    dequeue_strategy: Annotated[
+        str,
+        say("whether who comes later passes a gang that doesn't fit; stored, not looked at", enum=["fifo", "traverse"]),
+    ] = ""
+    dra: ClaimQuotas | None = None
+
+
+class Reservation(View):
+    """Nodes that are locked for a queue, as Volcano's status tells it; Kumi locks none."""
+
+    nodes: list[str] = []
+    resource: dict[str, Quantity] = {}
 
 
 class QueueStatus(View):
@@ -130,6 +157,7 @@ class QueueStatus(View):
     running: Int32 = 0
     unknown: Int32 = 0
     completed: Int32 = 0
+    reservation: Reservation | None = None
 
 
 class Queue(Object):

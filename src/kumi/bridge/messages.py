@@ -1,4 +1,5 @@
-"""Reasons as the sentences that users read: in conditions, in events, in `kumi why`. The only place where they are made.
+"""Reasons as the sentences that users read: in conditions, in events, in `kumi why`. The only place where they are made;
+what each code says, with holes for names and amounts: sentences.py.
 
     sentence(reason)               one sentence: the layer's no, need and have
     summary(record)                the condition's message: the sentence, then who holds or is ahead
@@ -7,6 +8,7 @@
     why(record, workload)          two lines: what it waits for; who is ahead and what would help
     why_without_workload(job)      the same of a job that no queue has seen yet, or ever will, of a gang and of a pod
     why_unplaced(waits)            the same of whatever has pods that wait for nodes
+    why_undecided(object)          the same of what nobody has said anything of yet
 
 Record     {layer, code, message, resource, flavor, where, podSet, need, have, pods, nodes, detail, permanent, position,
            ahead, holders, helps, others, flavors, victims, time}. `need`, `have` and holders' amounts are quantities as text;
@@ -26,6 +28,7 @@ from kumi.api.meta import format_time, parse_time
 from kumi.api.quantity import format_amount, parse_amount
 from kumi.api.wire import JsonObject
 from kumi.bridge.scheduler_names import SCHEDULERS
+from kumi.bridge.sentences import CONDITION_REASONS, SENTENCES
 from kumi.engine.reasons import Ahead, Code, Considered, Reason, Record, Tried
 
 NAMES_AT_MOST = 3
@@ -33,113 +36,6 @@ NAMES_AT_MOST = 3
 
 ONLY_POD_SET = "main"
 """the name of the pod set of a job that has just one: nobody wrote it, and it says nothing"""
-
-SENTENCES: dict[Code, str] = {
-    Code.INACTIVE: "the workload is deactivated (spec.active is false)",
-    Code.BACKING_OFF: "it was put back in the queue and its back-off is not over",
-    Code.REQUESTS_ABOVE_LIMITS: "it asks for more {resource} than its own limit says, at {detail}",
-    Code.OUTSIDE_LIMIT_RANGE: "what it asks for of {resource} at {detail} is outside of the namespace's LimitRanges",
-    Code.GATED: "it is held by an admission gate ({detail})",
-    Code.CHECK_SAID_NO: "an admission check said no ({detail})",
-    Code.NO_LOCAL_QUEUE: "LocalQueue {where} does not exist",
-    Code.LOCAL_QUEUE_STOPPED: "LocalQueue {where} is stopped by its stopPolicy",
-    Code.NO_CLUSTER_QUEUE: "ClusterQueue {where} does not exist",
-    Code.CLUSTER_QUEUE_STOPPED: "ClusterQueue {where} is stopped by its stopPolicy",
-    Code.FLAVOR_NOT_FOUND: "ClusterQueue {where} names ResourceFlavor {flavor}, which does not exist",
-    Code.TOPOLOGY_NOT_FOUND: "ResourceFlavor {flavor} of ClusterQueue {where} names Topology {detail}, which does not exist",
-    Code.CHECK_NOT_FOUND: "ClusterQueue {where} asks for AdmissionCheck {detail}, which does not exist",
-    Code.CHECK_INACTIVE: "ClusterQueue {where} asks for AdmissionCheck {detail}, which nobody answers",
-    Code.COHORT_CYCLE: "the Cohorts above ClusterQueue {where} are each other's parents",
-    Code.NAMESPACE_NOT_SELECTED: "the namespaceSelector of ClusterQueue {where} leaves this namespace out",
-    Code.BEHIND_HEAD: "ClusterQueue {where} is StrictFIFO, and the workload at its head has to start first",
-    Code.BEHIND: "it waits its turn: those ahead of it in line find no room, of which {where} was the first",
-    Code.WOULD_DELAY: "started now it would delay those ahead of it in line; room is kept for {where}, the first of them",
-    Code.RESOURCE_NOT_COVERED: "it needs {need}, and ClusterQueue {where} has no quota for {resource}",
-    Code.FLAVOR_NOT_MATCHED: (
-        "its pods{of_pod_set} do not match ResourceFlavor {flavor} of ClusterQueue {where} "
-        "(taints, node selector or affinity)"
-    ),
-    Code.OVER_QUOTA: "it needs {need}, more than the whole quota of {have} in ClusterQueue {where}{of_flavor}",
-    Code.QUOTA_IN_USE: "it needs {need}, and {have} of the quota {is_free} unused in ClusterQueue {where}{of_flavor}",
-    Code.PREEMPTING: "it takes the place of workloads that are preempted, and they have not stopped yet",
-    Code.OUTRUN: "another workload of the cohort of ClusterQueue {where} went first",
-    Code.PODS_NOT_READY: "it may start once the pods of all admitted workloads are ready",
-    Code.NO_NODES: "there is no node that takes new pods",
-    Code.NODE_TOO_SMALL: "one of its pods{of_pod_set} needs {need}, and the largest node that it may use{here} has {have}",
-    Code.NODE_NOT_MATCHED: "no node matches its pods{of_pod_set} (taints, node selector or affinity)",
-    Code.CLAIM_NOT_FOUND: "PersistentVolumeClaim {claim} does not exist",
-    Code.CLAIM_NOT_READY: "PersistentVolumeClaim {claim} {claim_is}",
-    Code.CLAIM_SHARED: "its pods share PersistentVolumeClaim {claim}, which {shared}",
-    Code.CLAIM_IN_USE: "PersistentVolumeClaim {claim} is ReadWriteOncePod, and another pod uses it",
-    Code.CAPACITY_TOO_SMALL: "its pods{of_pod_set} need {need} together, and the nodes that they may use have {have} in all",
-    Code.GPUS_SPLIT: (
-        "its pods{of_pod_set} need {need} {on_gpus} each, and the most that one {gpu_or_node} has free is {have}{unplaced}"
-    ),
-    Code.NODES_FULL: "its pods{of_pod_set} need {need} together, and {have} {is_free} free on the nodes{unplaced}",
-    Code.RESERVATION_LOST: "node {where}, which was kept for it, is gone or takes no pods",
-    Code.NO_POD_GROUP: "its PodGroup {where} does not exist",
-    Code.NO_QUEUE: "Queue {where} does not exist",
-    Code.QUEUE_CLOSED: "Queue {where} is not open",
-    Code.QUEUE_INNER: "Queue {where} has queues below it, and only these take gangs",
-    Code.QUEUES_NO_TREE: "the Queues make no tree with the root root: a parent does not exist, or one is above itself",
-    Code.NOT_LET_IN: "Queue {where} has no room for what the gang needs",
-    Code.QUEUE_SHARE: "Queue {where} has had its share",
-    Code.PROMISED: "{pods} of its pods {are} promised room that other pods are leaving",
-    Code.GANG_SHORT: "{fitting} of the {least} pods that start together fit",
-    Code.PODS_GATED: "{pods} of its pods {are} held by scheduling gates",
-    Code.GANG_INCOMPLETE: "its pods start together, and {pods} of them {are} not there yet",
-}
-
-CONDITION_REASONS: dict[Code, str] = {
-    Code.INACTIVE: "Deactivated",
-    Code.BACKING_OFF: "PendingEvaluation",
-    Code.REQUESTS_ABOVE_LIMITS: "Misconfigured",
-    Code.OUTSIDE_LIMIT_RANGE: "Misconfigured",
-    Code.GATED: "AdmissionGated",
-    Code.CHECK_SAID_NO: "PendingEvaluation",
-    Code.NO_LOCAL_QUEUE: "Misconfigured",
-    Code.LOCAL_QUEUE_STOPPED: "Suspended",
-    Code.NO_CLUSTER_QUEUE: "Misconfigured",
-    Code.CLUSTER_QUEUE_STOPPED: "Suspended",
-    Code.FLAVOR_NOT_FOUND: "Suspended",
-    Code.TOPOLOGY_NOT_FOUND: "Suspended",
-    Code.CHECK_NOT_FOUND: "Suspended",
-    Code.CHECK_INACTIVE: "Suspended",
-    Code.COHORT_CYCLE: "Suspended",
-    Code.NAMESPACE_NOT_SELECTED: "Misconfigured",
-    Code.BEHIND_HEAD: "PendingEvaluation",
-    Code.BEHIND: "PendingEvaluation",
-    Code.WOULD_DELAY: "PendingEvaluation",
-    Code.RESOURCE_NOT_COVERED: "NoMatchingFlavor",
-    Code.FLAVOR_NOT_MATCHED: "NoMatchingFlavor",
-    Code.OVER_QUOTA: "ExceedsMaxQuota",
-    Code.QUOTA_IN_USE: "WaitingForQuota",
-    Code.PREEMPTING: "WaitingForPreemptedWorkloads",
-    Code.OUTRUN: "WaitingForQuota",
-    Code.PODS_NOT_READY: "WaitingForPodsReady",
-    Code.NO_NODES: "TopologyPlacementFailed",
-    Code.NODE_TOO_SMALL: "TopologyPlacementFailed",
-    Code.NODE_NOT_MATCHED: "TopologyPlacementFailed",
-    Code.CLAIM_NOT_FOUND: "TopologyPlacementFailed",
-    Code.CLAIM_NOT_READY: "TopologyPlacementFailed",
-    Code.CLAIM_SHARED: "TopologyPlacementFailed",
-    Code.CLAIM_IN_USE: "TopologyPlacementFailed",
-    Code.CAPACITY_TOO_SMALL: "TopologyPlacementFailed",
-    Code.GPUS_SPLIT: "TopologyPlacementFailed",
-    Code.NODES_FULL: "TopologyPlacementFailed",
-    Code.RESERVATION_LOST: "TopologyPlacementFailed",
-    Code.NO_POD_GROUP: "Misconfigured",
-    Code.NO_QUEUE: "Misconfigured",
-    Code.QUEUE_CLOSED: "Suspended",
-    Code.QUEUE_INNER: "Misconfigured",
-    Code.QUEUES_NO_TREE: "Suspended",
-    Code.NOT_LET_IN: "WaitingForQuota",
-    Code.QUEUE_SHARE: "WaitingForQuota",
-    Code.PROMISED: "TopologyPlacementFailed",
-    Code.GANG_SHORT: "TopologyPlacementFailed",
-    Code.PODS_GATED: "AdmissionGated",
-    Code.GANG_INCOMPLETE: "TopologyPlacementFailed",
-}
 
 SHARE = "share"
 """detail of a reason: a share of one GPU is wanted, and not whole ones"""
@@ -225,10 +121,16 @@ def sentence(reason: Reason) -> str:
         least=reason.need,
         are="is" if missing == 1 else "are",
         is_free="are" if _counted_in_many(reason) else "is",
-        of_pod_set=f" of pod set {reason.pod_set}" if reason.pod_set not in ("", ONLY_POD_SET) else "",
+        of_pod_set=f" of pod set {reason.pod_set}" if _is_named(reason.pod_set) else "",
+        missing_of=f" ({reason.pod_set}: {reason.have} of {reason.need})" if _is_named(reason.pod_set) else "",
         of_flavor=f", flavor {reason.flavor}" if reason.flavor else "",
         unplaced=f" ({missing} of its pods {'has' if missing == 1 else 'have'} no place)" if missing else "",
     )
+
+
+def _is_named(pod_set: str) -> bool:
+    """Is it a pod set, or a role, that somebody named?"""
+    return pod_set not in ("", ONLY_POD_SET)
 
 
 def _counted_in_many(reason: Reason) -> bool:
@@ -351,9 +253,9 @@ def record_from_json(data: JsonObject) -> Record:
         raise KumiError(f"the decision record can't be read: {error!r}") from error
 
 
-def why(record: JsonObject | None, workload: JsonObject) -> tuple[str, str]:
+def why(record: JsonObject | None, workload: JsonObject, warning: str = "") -> tuple[str, str]:
     """Two lines about a Workload: what it waits for with need and have; who is ahead, who holds what it wants, and what
-    would change the answer. About a job that has none: see why_without_workload."""
+    would change the answer. About a job that has none, and `warning`: see why_without_workload."""
     status = workload.get("status") or {}
     conditions = {c.get("type"): c for c in status.get("conditions") or [] if c.get("status") == "True"}
     if "Finished" in conditions:
@@ -374,9 +276,7 @@ def why(record: JsonObject | None, workload: JsonObject) -> tuple[str, str]:
             f"it was admitted by ClusterQueue {admission.get('clusterQueue', '')} at {since}",
             "nothing holds it back",
         )
-    if record:
-        return _waiting(record)
-    return "it waits: nothing is decided about it yet", "is the scheduler running (kumi status)?"
+    return _waiting(record) if record else why_undecided(workload, warning)
 
 
 def _checked(checks: list[JsonObject], queue: str) -> tuple[str, str]:
@@ -388,7 +288,8 @@ def _checked(checks: list[JsonObject], queue: str) -> tuple[str, str]:
 
 
 def why_without_workload(job: JsonObject, warning: str = "", waits: Unplaced | None = None) -> tuple[str, str]:
-    """Two lines about a job that has no Workload, a gang or a pod. `warning`: the message of the last warning event about it."""
+    """Two lines about a job that has no Workload, a gang or a pod. `warning`: the message of the last warning event about it, or
+    about those whom it depends on."""
     from kumi.api.kueue import QUEUE_LABEL  # here: what the engine says is put into words without the kinds of the API
 
     status = job.get("status") or {}
@@ -412,7 +313,19 @@ def why_without_workload(job: JsonObject, warning: str = "", waits: Unplaced | N
     if waits is not None and waits.alive() and not waits.waiting():
         have = "its pod has" if len(waits.alive()) == 1 else f"each of its {len(waits.alive())} pods has"
         return f"it waits for nothing: {have} a node", "nothing holds it back"
+    if waits is not None and not waits.pods and status.get("phase") == "Inqueue":
+        return "it waits for its pods: none is there yet", "it is Inqueue: whoever makes them may do so"
+    if warning or (waits is not None and (waits.pods or waits.gang)):
+        return why_undecided(job, warning)
     return f"no queue holds it back: it has no label {QUEUE_LABEL}", "its pods start as soon as nodes have room"
+
+
+def why_undecided(waits: JsonObject, warning: str) -> tuple[str, str]:
+    """Two lines about a Workload, a job, a gang or a pod of which nothing is said. `warning`: as of why_without_workload."""
+    if warning:
+        return f"it waits: {_mid_sentence(warning.rstrip('.'))}", "it is decided about when that is put right"
+    since = (waits.get("metadata") or {}).get("creationTimestamp") or "an unknown time"
+    return f"it waits: nothing has been decided about it yet, since {since}", "is the scheduler running (kumi status)?"
 
 
 @dataclass(frozen=True)
@@ -461,6 +374,9 @@ def _not_placed(pod: JsonObject) -> str:
     said = next((c for c in conditions if c.get("type") == "PodScheduled" and c.get("status") == "False"), {})
     if said.get("message"):
         return str(said["message"])
+    gates = [str(gate.get("name")) for gate in (pod.get("spec") or {}).get("schedulingGates") or ()]
+    if gates:
+        return f"it has scheduling gates, and is looked at when they are gone: {_names(gates)}"
     scheduler = str((pod.get("spec") or {}).get("schedulerName") or "")
     return f"it names the scheduler {scheduler}, which is not Kumi" if scheduler not in SCHEDULERS else ""
 

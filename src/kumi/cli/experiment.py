@@ -28,7 +28,6 @@ CHECKPOINTS = ".checkpoints"
 """the folder in the results' own in which runs are saved"""
 LOCAL = "loky"
 """the backend of this machine"""
-DAY_MS = 86_400_000
 
 
 class Span(click.ParamType[int]):
@@ -38,17 +37,14 @@ class Span(click.ParamType[int]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """See click."""
-        from kumi.engine.fields import duration_ms
+        from kumi.jobs.due import length_ms
 
         if isinstance(value, int):
             return value
-        days, has_days, rest = str(value).partition("d")
-        if not has_days:
-            days, rest = "0", days
-        ms = duration_ms(rest) if rest else 0
-        if not days.isdecimal() or ms is None or not int(days) * DAY_MS + ms:
+        found = length_ms(str(value))
+        if found is None:
             self.fail(f"{value} is no length of time: write it like 90s, 1h30m or 30d", param, ctx)
-        return int(days) * DAY_MS + ms
+        return found
 
 
 class Seeds(click.ParamType[tuple[int, ...]]):

@@ -67,7 +67,7 @@ def show(played: Sequence[Played]) -> None:
     columns = [(head, *listed) for head, listed in zip(marked, cells, strict=True)]
     for chosen in side_by_side(("", *names), columns):
         _print_table(chosen)
-    for note in dict.fromkeys(note for one in played for note in one.notes):
+    for note in dict.fromkeys(note for one in played for note in one.summary["notes"]):
         click.echo(f"note: {note}")
     cut: dict[tuple[str, str], list[int]] = {}
     for one in played:

@@ -62,7 +62,8 @@ def main() -> None:
 
     try:
         cli(standalone_mode=False)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        click.echo("kumi: interrupted", err=True)
         sys.exit(130)
     except click.ClickException as error:
         error.show()

@@ -1,8 +1,8 @@
 """`--policy FILE`: the file that says how is decided, read and checked before anything starts, and again whenever it changes.
 
 The file is YAML or JSON: Kumi's own policy, a Configuration of Kueue's or a scheduler file of Volcano's as it is
-(kumi.engine.policy has all three). Every wrong field is told at once, one a line, with its line in the file. A file that is wrong
-when it changes is told in the log, and what was read before goes on.
+(kumi.engine.policy has all three). Every wrong field is told at once, one a line, with its line in the file; what it says
+in vain is told in the log, and passes. A file that is wrong when it changes is told in the log, and what was read before goes on.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class PolicyFile:
         self._path = path
         self._seen = _look(path)
         self.profile = read_policy(path)
+        _warn(self.profile)
 
     async def changed(self) -> None:
         """Until the file says something else; `profile` is then what it says. Never where there is no file."""
@@ -57,11 +58,19 @@ class PolicyFile:
         profile, wrong = _read(self._path)
         if wrong:
             log.error("%s\nwhat it said before goes on", wrong)
-        if profile is None or profile == self.profile:
+        if profile is None:
+            return False
+        _warn(profile)
+        if profile == self.profile:
             return False
         log.warning("the policy %s has changed: what it says now is in force", self._path)
         self.profile = profile
         return True
+
+
+def _warn(profile: Profile) -> None:
+    for line in profile.vain:
+        log.warning("%s", line)
 
 
 def _read(path: Path) -> tuple[Profile | None, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import resource
 import signal
@@ -23,6 +24,9 @@ from kumi.cli.policy_file import policy_option
 SWITCH_S = 0.001
 """How long the event loop may keep the interpreter from the thread that commits: every write waits for that one. Python's
 own 5 ms are more than a commit takes."""
+
+ERROR, OF_POLICY = "kumi: ", " W kumi.cli.policy_file: "
+"""How lines of the log begin that tell an error, and what comes before a warning about the policy."""
 
 DESCRIPTORS = 65_536
 """Files and sockets that the server opens at most."""
@@ -188,15 +192,31 @@ def _detach(data_dir: Path, settings: Mapping[str, Any]) -> None:
         if process.poll() is not None or time.monotonic() > end:
             if process.poll() is None:
                 os.kill(process.pid, signal.SIGTERM)
-            raise KumiError(f"the cluster did not start: {_last_words(data_dir / 'kumi.log', begin)}")
+            path = data_dir / "kumi.log"
+            raise KumiError(f"the cluster did not start: {last_words(path, begin)}\nits log: {path}")
         time.sleep(0.01)
+    for warning in warnings(data_dir / "kumi.log", begin):
+        click.echo(f"kumi: {warning}", err=True)
     click.echo(usage(data_dir, instance.url, settings["nodes"], settings["gpus"], settings["sandbox"]))
 
 
-def _last_words(log: Path, begin: int) -> str:
-    """Why it ended: its last error since that place of the log, to which others may write, too."""
+def last_words(log: Path, begin: int) -> str:
+    """Why it ended: its last error since that place of the log, to which others may write, too. An error goes on as long as
+    lines are indented."""
+    said = _since(log, begin)
+    at = max((n for n, line in enumerate(said) if line.startswith(ERROR)), default=None)
+    if at is None:
+        return said[-1] if said else "it said nothing"
+    more = itertools.takewhile(lambda line: line.startswith(" "), said[at + 1 :])
+    return "\n".join([said[at].removeprefix(ERROR), *more])
+
+
+def warnings(log: Path, begin: int) -> list[str]:
+    """What was told of the policy since that place of the log."""
+    return [line.partition(OF_POLICY)[2] for line in _since(log, begin) if OF_POLICY in line]
+
+
+def _since(log: Path, begin: int) -> list[str]:
     with log.open("rb") as file:
         file.seek(begin)
-        said = file.read().decode(errors="replace").strip().splitlines()
-    errors = [line.removeprefix("kumi: ") for line in said if line.startswith("kumi: ")]
-    return errors[-1] if errors else said[-1] if said else "it said nothing"
+        return file.read().decode(errors="replace").strip().splitlines()

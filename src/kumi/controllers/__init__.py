@@ -161,7 +161,7 @@ def _scheduling(
     profile: Profile | None, schedulers: tuple[str, ...], polled: tuple[type[Object], ...]
 ) -> Sequence[Decider]:
     scheduler = Scheduler(profile, schedulers, polled)
-    deciders: list[Decider] = [scheduler, GangQueues(scheduler.state)]
+    deciders: list[Decider] = [scheduler, GangQueues(scheduler.state, scheduler.own_gangs)]
     if profile is not None and profile.settings.by_usage is not None:
         deciders.append(PastUsageStatus(scheduler.state))
     return deciders

@@ -8,6 +8,9 @@ The rule   made       `default` and `root` (which gives nothing back), where the
                       OpenQueue opens it and those below it that were closed with it. `root` isn't closed, nor a queue opened
                       whose parent isn't open. A command is deleted with what it led to
 Pace       a status is written when it differs, no more often than every PACE_MS.
+Beside     another scheduler (own_gangs.py), which may write them too: a queue that has pod groups of others, or has such queues
+           below it, is theirs, and so are its commands; of the other queues those with pod groups of Kumi's are told of, when
+           there is another thing to say than before; an empty one only where it has no state, or says that it isn't empty.
 Runs with  the scheduler, in one pump, and after it: it reads the state that the scheduler decides on.
 Order      commands, then queues, by key.
 Cost       O(queues) a look.
@@ -29,6 +32,8 @@ from kumi.api.volcano_command import CLOSE_QUEUE, OPEN_QUEUE, Command
 from kumi.api.wire import JsonObject
 from kumi.bridge.conditions import status_patch
 from kumi.bridge.out.reference import reference
+from kumi.bridge.scheduler_names import SCHEDULERS
+from kumi.controllers.own_gangs import OwnGangs
 from kumi.engine.state import State
 from kumi.runtime.decider import Batch, Step
 from kumi.runtime.reconcile import Create, Delete, Note, Patch, Write
@@ -49,12 +54,13 @@ MADE = {DEFAULT: {"reclaimable": True, "weight": 1}, ROOT: {"reclaimable": False
 
 
 class GangQueues:
-    """See the module and kumi.runtime.decider.Decider."""
+    """See the module and kumi.runtime.decider.Decider. `own_gangs`: which pod groups are Kumi's; by default all."""
 
     name = "kumi-gang-queues"
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, own_gangs: OwnGangs | None = None) -> None:
         self._state = state
+        self._own = own_gangs or OwnGangs(SCHEDULERS)
         self._queues: dict[str, Queue] = {}
         self._groups: dict[str, tuple[str, str]] = {}
         """pod group -> its queue and its phase"""
@@ -62,6 +68,8 @@ class GangQueues:
         self._commands: dict[str, Command] = {}
         self._said: dict[str, JsonObject] = {}
         """queue -> the status that was written and isn't seen yet"""
+        self._told: dict[str, JsonObject] = {}
+        """queue -> the status that was written last"""
         self._written_ms: dict[str, int] = {}
         self._asked: dict[str, None] = {}
         """tokens of queues that are being made and of commands that are being carried out"""
@@ -85,19 +93,20 @@ class GangQueues:
             self._queues[key] = new
             self._said.pop(key, None)
         else:
-            for table in (self._queues, self._said, self._written_ms):
+            for table in (self._queues, self._said, self._told, self._written_ms):
                 table.pop(key, None)
             self._asked.pop(f"make {key}", None)
 
     def decide(self, now_ms: int) -> Batch:
         """See Decider."""
-        steps = [*self._missing(), *self._carried_out()]
+        theirs = self._theirs()
+        steps = [*self._missing(), *self._carried_out(theirs)]
         busy = {queue for step in steps for queue in _queues_of(step)}
         wakes = []
         for name, queue in sorted(self._queues.items()):
             status = self._status(queue, self._state_of(queue, self._word(queue)))
             waits = name in busy or name in self._said or queue.metadata.deletion_timestamp is not None
-            if waits or not _differs(queue, status):
+            if waits or not _differs(queue, status) or not self._may_tell(queue, status, theirs):
                 continue
             due_ms = self._written_ms.get(name, now_ms - PACE_MS) + PACE_MS
             if due_ms > now_ms:
@@ -115,6 +124,7 @@ class GangQueues:
         what, _, key = token.partition(" ")
         if what == "status":
             self._said.pop(key, None)
+            self._told.pop(key, None)
         elif what == "command":
             self._said.clear()
 
@@ -128,6 +138,29 @@ class GangQueues:
             queue, phase = new.spec.queue, new.status.phase or "Pending"
             self._groups[key] = (queue, phase)
             self._phases.setdefault(queue, Counter())[phase] += 1
+
+    # other schedulers
+
+    def _theirs(self) -> dict[str, None]:
+        """The queues with pod groups of others, and those above them."""
+        if self._own.has_all:
+            return {}
+        having = {queue for key, (queue, _) in self._groups.items() if not self._own.has(key)}
+        return {name: None for name in self._queues if not having.isdisjoint((name, *self._below(name)))}
+
+    def _may_tell(self, queue: Queue, status: JsonObject, theirs: dict[str, None]) -> bool:
+        """Is this status Kumi's to write?"""
+        name = queue.metadata.name
+        if self._own.has_all:
+            return True
+        if name in theirs or self._told.get(name) == status:
+            return False
+        inside = any(sum(self._phases.get(one, Counter()).values()) for one in (name, *self._below(name)))
+        said = queue.status
+        holds = any(getattr(said, field) for field in COUNTED.values()) or any(
+            a != "0" for a in said.allocated.values()
+        )
+        return inside or not said.state or holds
 
     # queues
 
@@ -166,7 +199,7 @@ class GangQueues:
         return {resource: format_amount(resource, amount) for resource, amount in sorted(total.items()) if amount}
 
     def _status_write(self, queue: Queue, status: JsonObject) -> Patch:
-        self._said[queue.metadata.name] = status
+        self._said[queue.metadata.name] = self._told[queue.metadata.name] = status
         gone = {resource: None for resource in queue.status.allocated if resource not in status["allocated"]}
         return status_patch(SCHEME.of(Queue), queue, {**status, "allocated": {**gone, **status["allocated"]}})
 
@@ -187,13 +220,15 @@ class GangQueues:
 
     # commands
 
-    def _carried_out(self) -> Iterator[Step]:
+    def _carried_out(self, theirs: dict[str, None]) -> Iterator[Step]:
         touched: dict[str, None] = {}
         for key, command in sorted(self._commands.items()):
             token, target = f"command {key}", command.target
             if token in self._asked or command.action not in (OPEN_QUEUE, CLOSE_QUEUE):
                 continue
             queue = self._queues.get(target.name) if target is not None and target.kind == "Queue" else None
+            if queue is not None and queue.metadata.name in theirs:
+                continue
             told = self._change(queue, command.action) if queue is not None else []
             if any(one.metadata.name in touched for one, _ in told):
                 continue

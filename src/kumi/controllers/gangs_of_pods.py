@@ -7,12 +7,14 @@ The rule   a pod without a group, and without a Workload, joins the group of its
              queue           the pod's annotation scheduling.volcano.sh/queue-name, else the maker's, else its namespace's say
              priority        the pod's class
              annotations and labels that start with volcano.sh/ are taken over, the pod's before the maker's
+             deadline        what the maker says of time (kumi.jobs.due)
            a ReplicaSet or a StatefulSet that wants no pods has no group
            a maker's group goes on saying what its maker and the youngest of its pods say: minMember, minResources and priority;
              the queue, annotations and labels where they say some; what others added to it stays
+Again      a group that is refused is tried again when a queue is there, or open, that wasn't.
 Why        placement knows gangs only; a pod of its own is one of one.
 Keys       `namespace/name` of a pod; `maker/Kind/namespace/name` of a maker.
-Cost       O(pods of the maker) where what it says changes.
+Cost       O(pods of the maker) where what it says changes; O(pods) where a queue comes, opens or closes.
 Source     Volcano: pod group controller.
 Not here   pod groups of training jobs: kumi.jobs.gang.
 """
@@ -26,11 +28,12 @@ import msgspec
 
 from kumi.api import batch, core, quantity, volcano
 from kumi.api.apps import DaemonSet, ReplicaSet, StatefulSet
-from kumi.api.meta import Object, OwnerReference, owner_reference
+from kumi.api.meta import Object, ObjectMeta, OwnerReference, owner_reference
 from kumi.api.pod_requests import pod_requests
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
 from kumi.bridge.into.pod import lacks_group
+from kumi.jobs.due import told
 from kumi.runtime.reconcile import NOTHING, Create, Delete, Outcome, Patch, Watches, Write, no_keys
 from kumi.runtime.view import View
 
@@ -60,8 +63,10 @@ class GangsOfPods:
                 volcano.PodGroup: no_keys,
                 **{type_: _maker_keys(kind) for kind, type_ in MAKERS.items()},
                 core.Pod: _pod_keys,
+                volcano.Queue: no_keys,
             },
-            matters=dict.fromkeys(MAKERS.values(), _says_otherwise),
+            related={volcano.Queue: _those_without},
+            matters={**dict.fromkeys(MAKERS.values(), _says_otherwise), volcano.Queue: _opens_or_closes},
         )
 
     def reconcile(self, view: View, key: str, now_ms: int) -> Outcome:
@@ -82,6 +87,16 @@ class GangsOfPods:
 
 def _pod_keys(obj: Object) -> tuple[str, ...]:
     return (obj.key,) if isinstance(obj, core.Pod) and lacks_group(obj) else ()
+
+
+def _those_without(_: Object, view: View) -> tuple[str, ...]:
+    """The pods that have no group yet: theirs may have been refused for want of this queue."""
+    return tuple(pod.key for pod in view.list(core.Pod) if lacks_group(pod))
+
+
+def _opens_or_closes(old: Object, new: Object) -> bool:
+    """Of a queue, whose status is written with every gang."""
+    return isinstance(old, volcano.Queue) and isinstance(new, volcano.Queue) and old.status.state != new.status.state
 
 
 def _maker_keys(kind: str) -> Callable[[Object], tuple[str, ...]]:
@@ -148,7 +163,8 @@ def _name_of(pod: core.Pod) -> str:
 
 def _group(view: View, pod: core.Pod, name: str) -> JsonObject:
     meta, kind = pod.metadata, SCHEME.of(volcano.PodGroup)
-    said = _said_of_maker(view, pod)
+    maker = _maker(view, pod)
+    said = maker.annotations if maker is not None else {}
     least = _least(said.get(MIN_MEMBER))
     spec: JsonObject = {"minMember": least, "minResources": _needs(pod, least)}
     queue = meta.annotations.get(QUEUE_NAME) or said.get(QUEUE_NAME)
@@ -157,7 +173,7 @@ def _group(view: View, pod: core.Pod, name: str) -> JsonObject:
     if pod.spec.priority_class_name:
         spec["priorityClassName"] = pod.spec.priority_class_name
     metadata: JsonObject = {"namespace": meta.namespace, "name": name, "ownerReferences": _owners(pod)}
-    annotations = {**_own(said), **_own(meta.annotations)}
+    annotations = {**_own(said), **_own(meta.annotations), **(told(maker) if maker is not None else {})}
     labels = _own(meta.labels)
     if annotations:
         metadata["annotations"] = annotations
@@ -166,13 +182,13 @@ def _group(view: View, pod: core.Pod, name: str) -> JsonObject:
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": metadata, "spec": spec}
 
 
-def _said_of_maker(view: View, pod: core.Pod) -> dict[str, str]:
+def _maker(view: View, pod: core.Pod) -> ObjectMeta | None:
     maker = pod.metadata.controller
     type_ = MAKERS.get(maker.kind) if maker is not None else None
     if maker is None or type_ is None:
-        return {}
+        return None
     found = view.get(type_, pod.metadata.namespace, maker.name)
-    return found.metadata.annotations if found is not None and found.metadata.uid == maker.uid else {}
+    return found.metadata if found is not None and found.metadata.uid == maker.uid else None
 
 
 def _least(text: str | None) -> int:

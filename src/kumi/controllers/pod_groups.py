@@ -34,6 +34,7 @@ from kumi.bridge.out.start import flavor_names, infos
 from kumi.controllers import workload_status
 from kumi.controllers.finalizers import without
 from kumi.jobs.base import StartConflict
+from kumi.jobs.due import told
 from kumi.jobs.pod_groups import (
     GROUP_LABEL,
     MANAGED,
@@ -180,13 +181,16 @@ def _whole(view: View, key: str) -> Whole:
 def _metadata(whole: Whole) -> JsonObject:
     first, group = whole.group.pods[0], whole.group
     made: JsonObject = {"namespace": whole.namespace, "finalizers": [workload_status.FINALIZER]}
+    words = told(*(p.metadata for p in group.counted))
     if not group.name:
+        if words:
+            made["annotations"] = words
         made["name"] = name_of(SCHEME.of(core.Pod), first.metadata.name, first.metadata.uid)
         made["labels"] = {kueue.JOB_UID_LABEL: first.metadata.uid}
         made["ownerReferences"] = [owner_reference(first, "v1", POD)]
         return made
     owners = [{k: v for k, v in owner_reference(p, "v1", POD).items() if k != "controller"} for p in group.counted]
-    return {**made, "name": group.name, "annotations": {OF_GROUP: "true"}, "ownerReferences": owners}
+    return {**made, "name": group.name, "annotations": {OF_GROUP: "true", **words}, "ownerReferences": owners}
 
 
 def _tidied(group: Group, *, over: bool) -> list[Write]:

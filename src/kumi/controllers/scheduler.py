@@ -5,6 +5,7 @@ Owners    one for each decision, in this order:
              pod groups without a Workload       a session by the scheduler's file (placement/gang_session.py)
              pods on their own                   one by one (placement/session.py); those that name Volcano get a pod group first
            a pod of a Workload is no task of its pod group: that one asks no queue, and is nobody's victim there.
+           a pod group that is another scheduler's (own_gangs.py) is not there.
 
 The rule   apply     an object becomes a delta (kumi.bridge.into); one that can't be read is not there. A LimitRange or a
                      RuntimeClass says how workloads are read, a service or a ReplicaSet how pods that wait are: those that
@@ -23,14 +24,17 @@ from collections.abc import Iterator
 from kumi.api import core, kueue, volcano
 from kumi.api.errors import KumiError
 from kumi.api.measures import Family
-from kumi.api.meta import Object
+from kumi.api.meta import Object, is_true
+from kumi.api.wire import JsonObject
 from kumi.bridge.into import AROUND, TYPES, Deltas, companions, removal, volumeclaim
 from kumi.bridge.into.companions import Companions, Waiting, anybody, on_their_own
 from kumi.bridge.messages import record_to_json
 from kumi.bridge.out import step
 from kumi.bridge.out.hold import is_another_answer
+from kumi.bridge.out.reference import reference
 from kumi.bridge.scheduler_names import SCHEDULERS
 from kumi.controllers import line_measures, pending
+from kumi.controllers.own_gangs import OwnGangs
 from kumi.controllers.unwritten import Unwritten
 from kumi.engine.admission import cycle
 from kumi.engine.decisions import Admit, Decision, Evict, EvictPod, Finish, GangPhase, Hold, Unplaced
@@ -57,7 +61,7 @@ class Scheduler:
         schedulers: tuple[str, ...] = SCHEDULERS,
         polled: tuple[type[Object], ...] = (),
     ) -> None:
-        profile, self._polled = profile or Profile(), polled
+        profile, self._polled, self._schedulers = profile or Profile(), polled, schedulers
         self._state = State(profile)
         self._companions = Companions(anybody if profile.name == "volcano" else on_their_own)
         self._deltas = Deltas(schedulers, profile.settings, self._companions)
@@ -67,6 +71,9 @@ class Scheduler:
         self._waiting = Waiting()
         """the pods without a node that are spread with their companions"""
         self._pod_groups: dict[str, volcano.PodGroup] = {}
+        self.own_gangs = OwnGangs(schedulers)
+        self._strangers: dict[str, volcano.PodGroup] = {}
+        """the pod groups of others"""
         self._pending: dict[str, tuple[Decision, int]] = {}
         """token -> the decision, and the least revision that the object has once it is written"""
         self._unwritten = Unwritten()
@@ -91,6 +98,19 @@ class Scheduler:
         found = self._state.catalog.local_queues.get(local_queue)
         return found.cluster_queue if found is not None else None
 
+    def awaited_by(self) -> Iterator[JsonObject]:
+        """See kumi.runtime.decider.Awaited."""
+        for _, group in sorted(self._pod_groups.items()):
+            if group.status.phase not in ("Running", "Completed"):
+                yield reference(group)
+        for _, pod in sorted(self._pods.items(), key=lambda known: known[1].key):
+            ours = pod.spec.scheduler_name in self._schedulers and pod.status.phase in ("", "Pending")
+            if ours and not pod.spec.node_name and self._group_of(pod) not in self._pod_groups:
+                yield reference(pod)
+        for _, workload in sorted(self._workloads.items()):
+            if workload.status.admission is None and not is_true(workload.status.conditions, "Finished"):
+                yield reference(workload)
+
     def measures(self) -> Iterator[Family]:
         """See kumi.api.measures.Measured."""
         return line_measures.families(self._state, self._attempts)
@@ -113,7 +133,7 @@ class Scheduler:
             return
         if old is not None and (new is None or new.metadata.uid != old.metadata.uid):
             self._forget(old)
-        if new is None:
+        if new is None or self._is_a_strangers(new):
             return
         try:
             delta = self._deltas.put(new)
@@ -123,6 +143,25 @@ class Scheduler:
             return
         self._remember(new)
         self._state.apply(delta)
+
+    @staticmethod
+    def _group_of(pod: core.Pod) -> str:
+        name = pod.metadata.annotations.get(volcano.GROUP_NAME_ANNOTATION, "")
+        return f"{pod.metadata.namespace}/{name}"
+
+    def _is_a_strangers(self, obj: Object) -> bool:
+        """Is it another scheduler's pod group? A pod of Kumi's makes the one that it names Kumi's."""
+        if isinstance(obj, volcano.PodGroup):
+            if self.own_gangs.meet(obj):
+                self._strangers.pop(obj.key, None)
+                return False
+            self._strangers[obj.key] = obj
+            return True
+        if isinstance(obj, core.Pod):
+            group = self._strangers.get(self.own_gangs.meet_pod(obj))
+            if group is not None:
+                self.apply(volcano.PodGroup, group.key, None, group)
+        return False
 
     def _learn(self, old: Object | None, new: Object | None) -> None:
         """What is around pods is another: the workloads that it is around are read again."""
@@ -258,10 +297,13 @@ class Scheduler:
             self._pods.pop(obj.metadata.uid, None)
             self._waiting.drop(obj.metadata.uid)
             self._unwritten.drop_pod(obj.metadata.uid)
+            self.own_gangs.part_with_pod(obj)
         elif isinstance(obj, kueue.Workload):
             self._workloads.pop(obj.key, None)
             self._unwritten.drop_workload(obj.key)
         elif isinstance(obj, volcano.PodGroup):
+            self.own_gangs.part(obj.key)
+            self._strangers.pop(obj.key, None)
             self._pod_groups.pop(obj.key, None)
         self._state.apply(removal(obj))
 

@@ -34,6 +34,7 @@ from kumi.bridge.out.reference import reference
 from kumi.bridge.out.start import flavor_names, infos
 from kumi.controllers import slices, workload_status
 from kumi.jobs.base import J, QueuedJob, Standing, StartConflict
+from kumi.jobs.due import told
 from kumi.jobs.workload import (
     Priority,
     build,
@@ -245,7 +246,7 @@ class WorkloadController(Generic[J]):
     def _update(self, view: View, pair: Pair[J]) -> Patch | None:
         """What makes a Workload without quota say again what the job wants; None where it does."""
         job, workload = pair.job, pair.workload
-        opened = self._opened(pair)
+        opened = self._opened(pair) or self._told(pair)
         if opened is not None:
             return opened
         same_queue = job.metadata.labels.get(kueue.QUEUE_LABEL, "") == workload.spec.queue_name
@@ -304,6 +305,14 @@ class WorkloadController(Generic[J]):
         meta = pair.workload.metadata
         annotations = {kueue.GATES_ANNOTATION: ",".join(left) or None}
         body: JsonObject = {"metadata": {"resourceVersion": meta.resource_version, "annotations": annotations}}
+        return Patch(self._workloads, meta.namespace, meta.name, body)
+
+    def _told(self, pair: Pair[J]) -> Patch | None:
+        """What the job says of time now; what only the Workload says stays."""
+        meta, words = pair.workload.metadata, told(pair.job.metadata)
+        if all(meta.annotations.get(key) == word for key, word in words.items()):
+            return None
+        body: JsonObject = {"metadata": {"resourceVersion": meta.resource_version, "annotations": words}}
         return Patch(self._workloads, meta.namespace, meta.name, body)
 
     def _new_priority(self, view: View, pair: Pair[J]) -> Patch | None:

@@ -74,7 +74,8 @@ class Queue:
 @dataclass(frozen=True, slots=True)
 class PodGroup:
     """A gang. `least`: pods that must be placed at once, `least_of`: the same by role; `resources`: what it needs in all, None
-    where it doesn't say. `priority_class`: looked up when it is asked for. `preemptable` None: it doesn't say.
+    where it doesn't say; `counted`: what of it only quotas of namespaces count (requests.cpu, count/pods).
+    `priority_class`: looked up when it is asked for. `preemptable` None: it doesn't say.
     `unavailable`, `available`: the budget for evictions as written (a count or a percentage), "" for none.
     `affinity`, `anti_affinity`, `role_order`: which roles like to be on one node, which don't, and which is placed first.
     `workload`: the admitted Workload whose pods these are; such a gang is past the queues."""
@@ -102,6 +103,7 @@ class PodGroup:
     deadline_ms: int | None = None
     execution_ms: int | None = None
     """until when it must be done, since the epoch, and how long it takes; None: it doesn't say"""
+    counted: Listed = ()
 
 
 @dataclass(frozen=True, slots=True)

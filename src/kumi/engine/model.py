@@ -570,3 +570,5 @@ class Profile:
     conf: Conf = DEFAULT
     plugins: Mapping[str, Configured] = field(default_factory=dict)
     measuring: Measuring | None = None
+    vain: tuple[str, ...] = field(default=(), compare=False)
+    """what its file says in vain, each with its place there"""

@@ -11,7 +11,7 @@
     scoringArguments: {}               random: seed; fragmentation: typical (plugins/typical.py)
     queueOrder: time | leastSlack |    who goes first of those of equal priority: of a queue's workloads, of pods on their own,
                                        and
-        shortest | deadline | fair     (order.py) of pod groups; settings.py says what each word means, kumi.bridge.into.due which
+        shortest | deadline | fair     (order.py) of pod groups; settings.py says what each word means, kumi.jobs.due which
                                        annotations
     line: open | strict |              who may pass whom of pods on their own, and of pod groups: whoever fits, nobody, or who
         easy | conservative            delays not the first, or none, of those that wait (placement/line); lineDepth: 1000 is how
@@ -41,9 +41,9 @@ from typing import Any
 from kumi.api.errors import FieldError, KumiError
 from kumi.engine import configuration, measuring
 from kumi.engine.model import Profile
-from kumi.engine.placement import conf
+from kumi.engine.placement import asked, conf
 from kumi.engine.placement.actions import ACTIONS
-from kumi.engine.placement.conf import Conf
+from kumi.engine.placement.conf import Conf, Option
 from kumi.engine.placement.hooks import Configured
 from kumi.engine.placement.line import words
 from kumi.engine.placement.plugins import SCORES, scoring_words
@@ -128,8 +128,23 @@ def _session(raw: Mapping[str, Any], profile: str, others: Mapping[str, Configur
         found.tiers if "tiers" in given else default.tiers,
         found.configurations,
     )
+    if raw.get("actions") is not None and not found.actions and not any(e.path == "actions" for e in errors):
+        errors.append(FieldError("actions", "must name an action: nothing would ever be placed", "FieldValueRequired"))
     errors += conf.wrong_names(found, tuple(ACTIONS), (*PLUGINS, *others))
-    return found
+    errors += asked.look(found, others)[0]
+    return replace(found, tiers=tuple(tuple(o for o in t if _has_a_say(o, others)) for t in found.tiers))
+
+
+def odd(raw: Any, plugins: Mapping[str, Configured] | None = None) -> list[FieldError]:
+    """What a policy that can be read says in vain: arguments that nobody knows, plug-ins of Volcano's that aren't served."""
+    if not isinstance(raw, Mapping):
+        return []
+    given = {field: raw[field] for field in SESSION if raw.get(field) is not None}
+    return asked.look(conf.parse(given, []), plugins or {})[1]
+
+
+def _has_a_say(option: Option, others: Mapping[str, Configured]) -> bool:
+    return option.name in others or option.name not in conf.NOT_SERVED
 
 
 def _depth(raw: Mapping[str, Any], errors: list[FieldError]) -> int:

@@ -67,6 +67,8 @@ class Code(Enum):
     QUEUE_INNER = (Layer.QUEUE, "its PodGroup names a Queue below it, or there is none below it any more")
     QUEUES_NO_TREE = (Layer.QUEUE, "the Queue root and every Queue's parent exist, and none is above itself")
     NOT_LET_IN = (Layer.QUEUE, "gangs that were let in before end, or the Queue may have more")
+    NODES_CLAIMED = (Layer.QUEUE, "gangs that were let in before end, or nodes are added")
+    NAMESPACE_QUOTA = (Layer.QUEUE, "pods of the namespace end, or its ResourceQuotas are raised")
     QUEUE_SHARE = (Layer.QUEUE, "pods of the Queue end, or it may have more")
     PROMISED = (Layer.GANG, "the pods that are leaving have left")
     GANG_SHORT = (Layer.GANG, "pods on the nodes end, or nodes are added")

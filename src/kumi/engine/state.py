@@ -287,7 +287,8 @@ class State:
         if self.catalog.namespaces.get(namespace.name) == namespace:
             return
         self.journal.put(self.catalog.namespaces, namespace.name, namespace)
-        self.nodes.residents.put_namespace(namespace)
+        if self.nodes.residents.put_namespace(namespace):
+            self.nodes.gain_all()
         self.refresh_all(self.of_namespace.get(namespace.name, ()))
         self.queues.wake_each(self.of_namespace.get(namespace.name, ()))
 
@@ -317,7 +318,8 @@ class State:
             self.refresh_all(self.of_local_queue.get(key, ()))
         elif type_ is Namespace:
             self.journal.drop(self.catalog.namespaces, key)
-            self.nodes.residents.remove_namespace(key)
+            if self.nodes.residents.remove_namespace(key):
+                self.nodes.gain_all()
             self.refresh_all(self.of_namespace.get(key, ()))
         elif issubclass(type_, ClusterQueue | Cohort | Flavor | Topology | AdmissionCheck):
             tree.set_up(self, type_, key, None)

@@ -32,7 +32,7 @@ from kumi.engine.settings import UNSAID_MS, QueueOrder
 if TYPE_CHECKING:
     from kumi.engine.journal import Journal
     from kumi.engine.model import Pod, PodShape
-    from kumi.engine.placement.line.asking import Reservation
+    from kumi.engine.placement.line.asking import Held, Reservation
     from kumi.engine.reasons import Reason
     from kumi.engine.shares import Shares
 
@@ -79,6 +79,8 @@ class Waiting:
         """uid of the first that found no room in the last look, where the line isn't open"""
         self.reservations: dict[str, Reservation] = {}
         """uid -> what is kept for it since the last look"""
+        self.heeded: dict[str, Held] = {}
+        """what was kept for gangs in the last look, where the line isn't open"""
         self.wake_ms: int | None = None
         """when a look may find something else although nothing came; None: not by itself"""
 

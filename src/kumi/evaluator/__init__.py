@@ -6,7 +6,7 @@ From Python, in a notebook or a script:
 
     load = trace("openb", "tasks.csv", "nodes.csv", scale_nodes=0.01)
     fifo, easy = evaluate(load, ["fifo", "easy"])
-    easy.summary["wait_s"]["mean"], easy.jobs["wait_ms"], easy.report("easy.html")
+    easy.summary["wait_s"]["mean"], easy.jobs["wait_ms"], easy.report("both.html", fifo)
 
 Where what is:
     model                                    what a run is given (Load, Policy) and who hears of it (Observer)
@@ -15,10 +15,10 @@ Where what is:
     engine, heap, life, laws, budget,
     saving, why                              a run at engine speed
     stack, world, loops, feed, books, external         a run at stack speed, and schedulers in other processes
-    history, metrics, shares, fragmentation,
+    history, metrics, groups, shares, fragmentation,
     summary, tables, result, report,
     prometheus, remote_write                 what a run gives
-    play, experiments, backends, watch,
+    play, experiments, paired, backends, watch,
     outputs, compare, student, explain       many runs
 """
 
@@ -53,7 +53,7 @@ def trace(format: str, jobs: str | Path, nodes: str | Path = "", sample_seed: in
 
 def evaluate(
     load: Load | Source | str | Path,
-    policies: Sequence[str | Path | Policy] = (),
+    policies: str | Path | Policy | Sequence[str | Path | Policy] = (),
     seeds: Sequence[int] = (),
     workers: int | None = None,
     backend: str = "loky",
@@ -61,13 +61,14 @@ def evaluate(
 ) -> list[Played]:
     """Plays the load through each policy with each seed, and gives a Result (result.py) each, in that order.
 
-    `load`: a scenario's file, a trace, or a Load. `policies`: names of built-in ones, files, or Policy objects; none: the
-    scenario's own, else Kumi's default. `seeds`: none: the scenario's own, else 0. `workers`: runs at once, by that joblib
-    backend; none: one in this process, or all that a cluster has. `more`: fields of experiments.Experiment (grid, limits, speed,
-    explain, keep, resume, external). KumiError for what is wrong with any of it."""
+    `load`: a scenario's file, a trace, or a Load. `policies`: names of built-in ones, files, or Policy objects, or one of these;
+    none: the scenario's own, else Kumi's default. `seeds`: none: the scenario's own, else 0. `workers`: runs at once, by that
+    joblib backend; none: one in this process, or all that a cluster has. `more`: fields of experiments.Experiment (grid, limits,
+    speed, explain, keep, resume, external). KumiError for what is wrong with any of it;
+    failures.SomeFailed, with what the others gave, where runs broke down."""
     from kumi.evaluator.backends import LOCAL
     from kumi.evaluator.experiments import Experiment, check, run
-    from kumi.evaluator.model import Load
+    from kumi.evaluator.model import Load, Policy
     from kumi.evaluator.sources import Given, ScenarioFile
     from kumi.evaluator.watch import Silent
 
@@ -75,7 +76,8 @@ def evaluate(
         ScenarioFile(str(load)) if isinstance(load, str | Path) else Given(load) if isinstance(load, Load) else load
     )
     own = source if isinstance(source, ScenarioFile) else None
-    named = tuple(str(one) if isinstance(one, Path) else one for one in policies)
+    listed = (policies,) if isinstance(policies, str | Path | Policy) else policies
+    named = tuple(str(one) if isinstance(one, Path) else one for one in listed)
     experiment = Experiment(
         source,
         named or (own.policies if own is not None else ()) or ("default",),

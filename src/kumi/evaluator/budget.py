@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 ALL_WAS_PLAYED = ""
 VIRTUAL_TIME_SPENT = "The run's budget of virtual time was used up."
+STOPPED = "It was stopped."
 REAL_TIME_SPENT = "The run's budget of real time was used up."
 
 

@@ -183,7 +183,7 @@ class Run:
 
     def _arrive(self, job: Job) -> None:
         if job.key in self._lives:
-            raise KumiError(f"the load has two jobs {job.key} at once")
+            raise self.load.same_name(job.key)
         via = Via.GANG if job.via is Via.POD and self.policy.as_gangs else job.via
         life = Life(job, via, self._arrived)
         self._arrived += 1

@@ -9,21 +9,26 @@ Workers      joblib's, by the name of its backend (backends.py): processes on th
 Law          the results don't depend on how many workers there are, nor on the hash seed: a run sees its task and nothing else,
              and what it gives is put in order by its number.
 Stopping     the watch says so: runs that go on are closed as they are, others are not begun (None).
+Failing      a run that breaks down takes no other's result with it (failures.py).
 Cost         a task is a kilobyte; what comes back is the run's history (220 bytes a one-pod job).
 Not here     where runs go: backends.py; one run: play.py; its figures: summary.py; which difference is noise: compare.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 from kumi.api.errors import KumiError
+from kumi.evaluator import LARGEST_SEED, SEEDS_AT_MOST
 from kumi.evaluator.backends import LOCAL, ready
+from kumi.evaluator.failures import RunError, SomeFailed
 from kumi.evaluator.model import Policy
-from kumi.evaluator.play import ENGINE, NO_LIMITS, Limits, Played, Task, play, policy_of
+from kumi.evaluator.paired import paired
+from kumi.evaluator.play import ENGINE, EXTERNAL, NO_LIMITS, SPEEDS, Limits, Played, Task, play, policy_of
 from kumi.evaluator.sources import Source, Stated, Value
 from kumi.evaluator.watch import Slips, Watch
 
@@ -71,8 +76,15 @@ class Experiment:
 
 
 def check(experiment: Experiment) -> None:
-    """What can be told before anything is played: KumiError for a policy that is wrong, for two of one name (nobody could tell
-    their results apart), and for a job to be explained that no run has."""
+    """What can be told before anything is played: KumiError for a speed or a seed that there isn't, for a policy that is wrong,
+    for two of one name (nobody could tell their results apart), and for a job to be explained that no run has."""
+    if experiment.speed not in SPEEDS:
+        raise KumiError(f"there is no speed {experiment.speed!r}: it may be {', '.join(SPEEDS)}")
+    if (experiment.external is not None) != (experiment.speed == EXTERNAL):
+        raise KumiError(
+            f"the speed {EXTERNAL} needs to be told which scheduler (`external`), and no other speed has one"
+        )
+    _check_seeds(experiment.seeds)
     named: dict[str, str] = {}
     for said in experiment.policies:
         name = policy_of(said, experiment.source).name
@@ -82,6 +94,18 @@ def check(experiment: Experiment) -> None:
         named[name] = words
     if experiment.explain:
         _look_for(experiment)
+
+
+def _check_seeds(seeds: Sequence[int]) -> None:
+    """KumiError."""
+    for seed in seeds:
+        if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed <= LARGEST_SEED:
+            raise KumiError(f"a seed is a whole number from 0 to {LARGEST_SEED}, not {seed!r}")
+    if len(seeds) > SEEDS_AT_MOST:
+        raise KumiError(f"an experiment has {SEEDS_AT_MOST:,} seeds at most, not {len(seeds):,}")
+    for seed, times in Counter(seeds).most_common(1):
+        if times > 1:
+            raise KumiError(f"the seed {seed} is there {times} times: equal seeds give equal runs")
 
 
 def _look_for(experiment: Experiment) -> None:
@@ -102,18 +126,39 @@ def _look_for(experiment: Experiment) -> None:
 
 def run(tasks: Sequence[Task], watch: Watch, workers: int | None = 1, backend: str = LOCAL) -> list[Played | None]:
     """The results, in the order of the tasks; None: it was not begun. `workers`: at most so many at once; None: all that the
-    backend has. KumiError."""
+    backend has. KumiError; SomeFailed where some broke down."""
     if in_this_process(tasks, workers, backend):
-        return [_unless_stopped(task, watch) for task in tasks]
+        return _results(_one_by_one(tasks, watch))
     from joblib import Parallel, delayed
 
     sent = tasks if backend == LOCAL else [task.anywhere() for task in tasks]
     with ready(backend, workers, len(tasks)) as at_once:
         found = Parallel(n_jobs=at_once, batch_size=1, pre_dispatch="all")(delayed(work)(task, watch) for task in sent)
+    return _results(found)
+
+
+def _one_by_one(tasks: Sequence[Task], watch: Watch) -> Iterator[Played | Failed | None]:
+    for task in tasks:
+        one = work(task, watch)
+        yield one
+        if isinstance(one, Failed) and not one.alone:
+            return
+
+
+def _results(found: Iterable[Played | Failed | None]) -> list[Played | None]:
+    """What they gave. KumiError: what was given is wrong. SomeFailed."""
+    played, failed = list[Played | None](), list[Failed]()
     for one in found:
         if isinstance(one, Failed):
-            raise KumiError(one.why)
-    return list(found)
+            failed.append(one)
+        else:
+            played.append(one)
+    for wrong in failed:
+        if not wrong.alone:
+            raise KumiError(wrong.why)
+    if failed:
+        raise SomeFailed([wrong.why for wrong in failed], paired(played))
+    return paired(played)
 
 
 def in_this_process(tasks: Sequence[Task], workers: int | None, backend: str) -> bool:
@@ -123,16 +168,19 @@ def in_this_process(tasks: Sequence[Task], workers: int | None, backend: str) ->
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A run that went wrong, in words that every process can read."""
+    """A run that went wrong, in words that every process can read. `alone`: others need not."""
 
     why: str
+    alone: bool = False
 
 
 def work(task: Task, watch: Watch) -> Played | Failed | None:
-    """What a worker does. One that fails stops the others through the watch: an error that is raised would have the backend kill
-    them."""
+    """What a worker does. Where what was given is wrong it stops the others through the watch: an error that is raised would
+    have the backend kill them."""
     try:
         return _unless_stopped(task, watch)
+    except RunError as error:
+        return Failed(str(error), alone=True)
     except KumiError as error:
         if isinstance(watch, Slips):
             watch.stop()

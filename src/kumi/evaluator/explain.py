@@ -47,7 +47,7 @@ class Entry:
 
 def find(load: Load, said: str) -> str:
     """The key of the job that `said` means: its key, or its name where just one job has that. KumiError."""
-    keys = [event.job.key for event in load.events() if isinstance(event, Arrive)]
+    keys = list(dict.fromkeys(event.job.key for event in load.events() if isinstance(event, Arrive)))
     if said in keys:
         return said
     named = [key for key in keys if key.partition("/")[2] == said]

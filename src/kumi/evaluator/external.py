@@ -6,7 +6,9 @@ The rule   the API of the run is served, with a kubeconfig in a file; the jobs' 
            (answers.py); what it writes meanwhile is followed up at the same instant; then virtual time moves on
            where no answer has come for `limit_s` of real time it moves on without: `late` says how often
            the first answer is waited for longer, since a scheduler has to start: FIRST_S
+Stopping   a run that waits hears within LOOK_S that it is to stop, or that its real time is spent: it is over at this instant
 Child      a command is started with {kubeconfig} in it replaced by the file; one that ends before the run does ends it.
+           It is a process group of its own: Ctrl-C on the terminal is for the run alone, which ends the group when it is over.
            Without a command the run waits for whoever connects.
 Not exact  what another process decides, and when, is its own: two runs are alike only as far as it decides alike. Results say so.
 Units      real time in seconds.
@@ -17,8 +19,10 @@ Not here   how to point kube-scheduler at it: docs/evaluate.md.
 from __future__ import annotations
 
 import asyncio  # noqa: TID251  another process is waited for
+import os
 import shlex
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -38,7 +42,7 @@ from kumi.engine.decisions import Bind
 from kumi.engine.model import Profile
 from kumi.evaluator.answers import Answers
 from kumi.evaluator.books import Books, Submitted
-from kumi.evaluator.budget import Budget
+from kumi.evaluator.budget import STOPPED, Budget
 from kumi.evaluator.engine import WAVES_AT_MOST
 from kumi.evaluator.feed import News
 from kumi.evaluator.heap import Heap
@@ -50,6 +54,7 @@ from kumi.runtime.clock import RealClock
 DEFAULT = "default-scheduler"
 LIMIT_S = 10.0
 FIRST_S = 60.0
+LOOK_S = 0.2
 END_S = 5.0
 """how long a scheduler is given to end by itself"""
 LAST_WORDS = 2_000
@@ -70,7 +75,7 @@ class External:
 
 
 class ExternalRun(StackRun):
-    """See the module. `late`: at how many instants the scheduler had not settled in time."""
+    """See the module. `late`: at how many instants the scheduler had not settled in time. `interrupted`: is the run to stop?"""
 
     others_place = True
 
@@ -82,8 +87,10 @@ class ExternalRun(StackRun):
         observers: Sequence[Observer] = (),
         budget: Budget | None = None,
         external: External | None = None,
+        *,
+        interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.external = external or External()
+        self.external, self._interrupted = external or External(), interrupted
         self.late = self._looks = 0
         self._answers = Answers(self.external.name)
         self._directory = Path(tempfile.mkdtemp(prefix="kumi-evaluate-"))
@@ -142,6 +149,9 @@ class ExternalRun(StackRun):
         await self._start_child()
         await super()._set_up()
 
+    def _next_ms(self) -> int | None:
+        return None if self.stopped else super()._next_ms()
+
     async def _rest(self) -> None:
         """Everything that follows at this instant, and what the scheduler makes of it."""
         for _ in range(WAVES_AT_MOST):
@@ -152,12 +162,12 @@ class ExternalRun(StackRun):
             if self._answers.settled:
                 return
             if not await self._hears_more():
-                self.late += 1
+                self.late += 0 if self.stopped else 1
                 return
         raise InvariantError(f"at {self.now_ms} ms the stack and its scheduler do not come to rest")
 
     async def _hears_more(self) -> bool:
-        """Waits for the next write; an answer starts the limit anew. False: there was none in time."""
+        """Waits for the next write; an answer starts the limit anew. False: there was none in time, or the run is to stop."""
         self._looks += 1
         first = self._answers.given == 0
         limit_s = max(self.external.limit_s, self.external.first_s) if first else self.external.limit_s
@@ -167,9 +177,12 @@ class ExternalRun(StackRun):
             left_s = ends_s - self._asyncio.time()
             if left_s <= 0:
                 break
-            await self._next_write(left_s)
+            await self._next_write(min(left_s, LOOK_S))
             self._check_child()
             await self.world.rest()
+            self.stopped = STOPPED if self._interrupted() else self._budget.spent_of_real(self._since_s)
+            if self.stopped:
+                return False
         if self._answers.given == given and not self._answers.settled:
             if first:
                 raise KumiError(
@@ -217,7 +230,7 @@ class ExternalRun(StackRun):
         try:
             with self._log.open("wb") as log:
                 self._child = await asyncio.create_subprocess_exec(
-                    *words, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log
+                    *words, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log, process_group=0
                 )
         except (OSError, IndexError, ValueError) as error:
             raise KumiError(f"the scheduler can't be started ({self.external.command}): {error}") from error
@@ -244,12 +257,12 @@ class ExternalRun(StackRun):
         child, self._child = self._child, None
         if child is not None and child.returncode is None:
             with suppress(ProcessLookupError):
-                child.terminate()
+                os.killpg(child.pid, signal.SIGTERM)
             try:
                 await asyncio.wait_for(child.wait(), END_S)
             except TimeoutError:
                 with suppress(ProcessLookupError):
-                    child.kill()
+                    os.killpg(child.pid, signal.SIGKILL)
                 await child.wait()
         server, self._server = self._server, None
         if server is not None:

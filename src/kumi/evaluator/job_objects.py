@@ -27,7 +27,6 @@ from kumi.api.meta import format_micro_time
 from kumi.api.quantity import format_amount
 from kumi.api.volcano import GROUP_NAME_ANNOTATION, TASK_SPEC_ANNOTATION
 from kumi.api.wire import JsonObject
-from kumi.bridge.into.due import DEADLINE, EXECUTION, EXECUTION_NAME
 from kumi.bridge.into.neighbours import HARD, SOFT
 from kumi.engine.gangs import PodGroup
 from kumi.engine.model import Neighbours, PodShape, PodTerm, SpreadTerm
@@ -35,6 +34,7 @@ from kumi.evaluator.life import Life, Seat, group, is_single, priority_class, qu
 from kumi.evaluator.model import Job, Role, Via
 from kumi.evaluator.objects import KUEUE, VOLCANO, quantities, requirement_json, selector_json, toleration_json
 from kumi.evaluator.said import text
+from kumi.jobs.due import DEADLINE, EXECUTION, EXECUTION_NAME
 from kumi.jobs.job import MIN_PARALLELISM, SAME_COMPLETIONS
 from kumi.jobs.training import REPLICA_TYPE
 

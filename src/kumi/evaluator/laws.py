@@ -12,7 +12,7 @@ Capacity   a node may shrink under those who are on it: this is nobody's placeme
 Work       is looked at in proportion to what a look costs: after every instant of a small cluster, after every hundredth or so
            of a large one. Pods that look at others, or at volumes, and clusters in which room is kept for somebody are left out.
 Errors     InvariantError: what, when, which job. It is a bug of Kumi's own. But who writes the actions and tiers of a scheduler
-           file may have it that gangs take each other's place for ever: no rest is a KumiError then.
+           file may have it that gangs take each other's place for ever: no rest is a RunError then.
 Cost       O(resources) an event.
 Source     J. D. C. Little, "A proof for the queuing formula L = lambda W".
 Not here   what must hold in the engine's state: kumi.engine.invariants, which tests run.
@@ -23,12 +23,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kumi.api.errors import InvariantError, KumiError
+from kumi.api.errors import InvariantError
 from kumi.engine.decisions import Bind, Decision
 from kumi.engine.model import Amounts, Delta, Node, Pod, PodShape, Put
 from kumi.engine.placement.nodes import ONE_POD, PODS
 from kumi.engine.settings import Discipline
 from kumi.engine.state import State
+from kumi.evaluator.failures import RunError
 from kumi.evaluator.model import Job, Places, Via, What
 
 LOOKS_AN_INSTANT = 32
@@ -258,7 +259,7 @@ class Laws:
             return
         if not self._as_gangs:
             raise _broken(now_ms, job, f"is stopped {stops} times")
-        raise KumiError(
+        raise RunError(
             f"at {now_ms} ms the policy places {job.key} and takes its place away again without end: "
             "its actions and tiers let it go for others, and others for it"
         )

@@ -235,7 +235,7 @@ def workload(life: Life, now_ms: int, order: QueueOrder) -> Workload:
             )
             for role in job.roles
         ),
-        job=f"Job {job.key}",
+        job=f"{job.kind} {job.key}",
         queued_ms=turn_ms(job, order, seconds(now_ms)),
     )
 

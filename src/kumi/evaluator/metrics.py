@@ -160,14 +160,32 @@ def makespan_ms(facts: Facts) -> int | None:
 
 def queue_length(facts: Facts) -> Steps:
     """How many jobs wait."""
+    at, change, _ = _waiting(facts)
+    return steps(at, change)
+
+
+def queue_lengths(facts: Facts, of: NDArray[Any], many: int) -> list[Steps]:
+    """How many jobs of each group wait. `of`: a group each job, a number below `many`."""
+    at, change, job = _waiting(facts)
+    order = np.argsort(of[job], kind="stable")
+    parts = np.split(order, np.searchsorted(of[job][order], np.arange(1, many)))
+    return [steps(at[part], change[part]) for part in parts]
+
+
+def _waiting(facts: Facts) -> tuple[Ints, Ints, Ints]:
+    """When a job begins to wait (1) or waits no longer (-1), and which."""
     jobs, runs = facts.jobs, facts.runs
-    stopped = runs.to[runs.to != NONE]
-    gone = jobs.end[jobs.end != NONE]
-    return steps(
-        np.concatenate((jobs.arrival, runs.at, stopped, gone)),
-        np.concatenate((np.ones(len(jobs)), -np.ones(len(runs.at)), np.ones(len(stopped)), -np.ones(len(gone)))).astype(
-            np.int64
-        ),
+    stopped, gone = np.flatnonzero(runs.to != NONE), np.flatnonzero(jobs.end != NONE)
+    parts = (
+        (jobs.arrival, 1, np.arange(len(jobs))),
+        (runs.at, -1, runs.job),
+        (runs.to[stopped], 1, runs.job[stopped]),
+        (jobs.end[gone], -1, gone),
+    )
+    return (
+        np.concatenate([at for at, _, _ in parts]),
+        np.concatenate([np.full(len(at), change, dtype=np.int64) for at, change, _ in parts]),
+        np.concatenate([job for _, _, job in parts]).astype(np.int64),
     )
 
 
@@ -210,14 +228,14 @@ class Use:
     peak_percent: float
 
     @property
-    def goodput_percent(self) -> float:
-        """What of that which was allocated did good; 100 where nothing was."""
-        return HUNDRED * max(0, self.utilized - self.wasted) / self.allocated if self.allocated else HUNDRED
+    def goodput_percent(self) -> float | None:
+        """What of that which was allocated did good; None: nothing was."""
+        return HUNDRED * max(0, self.utilized - self.wasted) / self.allocated if self.allocated else None
 
     @property
-    def utilized_percent(self) -> float:
-        """Of the capacity."""
-        return HUNDRED * self.utilized / self.capacity if self.capacity else 0.0
+    def utilized_percent(self) -> float | None:
+        """Of the capacity; None: there was none, or no time."""
+        return HUNDRED * self.utilized / self.capacity if self.capacity else None
 
 
 def use(facts: Facts, resource: str) -> Use:
@@ -225,24 +243,25 @@ def use(facts: Facts, resource: str) -> Use:
     pod, jobs, spans = facts.of_shapes(resource), facts.jobs, facts.spans
     has, gets = capacity(facts, resource), allocated(facts, resource)
     room = _area(has, facts.begin_ms, facts.end_ms)
-    took = _weighted(pod, spans.shape, _span_ms(facts))
+    took = _weighted(pod, spans.shape, span_ms(facts))
     peak, last = _percents(gets, has, facts)
     return Use(
         capacity=room,
         allocated=took,
-        utilized=_weighted(pod, spans.shape, _span_run_ms(facts)),
+        utilized=_weighted(pod, spans.shape, span_run_ms(facts)),
         wasted=_weighted(facts.of_kinds(resource), jobs.kind, jobs.wasted),
         mean_percent=HUNDRED * took / room if room else last,
         peak_percent=peak,
     )
 
 
-def _span_ms(facts: Facts) -> Ints:
+def span_ms(facts: Facts) -> Ints:
+    """Of each span, how long the pod held its node."""
     spans = facts.spans
     return np.where(spans.to != NONE, spans.to, facts.end_ms) - spans.at
 
 
-def _span_run_ms(facts: Facts) -> Ints:
+def span_run_ms(facts: Facts) -> Ints:
     """Of each span, how long its job ran: the job's first run that ends after the span begins is the one it is held for."""
     spans, runs, end = facts.spans, facts.runs, facts.end_ms
     if not len(runs.job) or not len(spans.job):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol, TypeAlias
 
+from kumi.api.errors import KumiError
 from kumi.api.wire import JsonObject
 from kumi.engine.decisions import Decision
 from kumi.engine.model import Delta, Noun, PodShape, Profile
@@ -28,6 +29,7 @@ START_MS = 1_767_225_600_000
 
 MOST = 2**53
 """Times in milliseconds and amounts in base units are below it: sums of them must have room in 64 bits."""
+SAME_NAME = "each needs a name of its own: give a kind of `jobs` another `name`, a trace a `prefix`"
 RANDOM = "random"
 """the plug-in that draws"""
 
@@ -76,6 +78,8 @@ class Job:
     """of its pods"""
     renews: bool = False
     """its Workload goes with its pods, and another one comes with the next: pods that are in a queue by themselves"""
+    kind: str = "Job"
+    """of the object that it is, for people"""
 
     @property
     def namespace(self) -> str:
@@ -154,6 +158,14 @@ class Load:
     """what was left out or filled in when it was read, as sentences for people"""
     written: Callable[[], Iterator[Written]] | None = None
     """the same events, and before them the setting as a Change where there is one, for stack speed; None: nobody wrote objects"""
+    whence: Callable[[str], Sequence[str]] | None = None
+    """where the first two jobs of a key come from, for people; None: nobody knows"""
+
+    def same_name(self, key: str) -> KumiError:
+        """What is told where two jobs of that key are there at one time."""
+        places = self.whence(key) if self.whence is not None else ()
+        whose = f": one comes from {places[0]}, the other from {places[1]}" if len(places) > 1 else ""
+        return KumiError(f"{self.name} has two jobs {key} at one time{whose}; {SAME_NAME}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import time  # noqa: TID251  how long a run takes in real time, for its budget and its report
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,7 +24,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from kumi.api.errors import KumiError
 from kumi.evaluator import saving
-from kumi.evaluator.budget import Budget
+from kumi.evaluator.budget import STOPPED, Budget
+from kumi.evaluator.failures import broken
 from kumi.evaluator.history import History
 from kumi.evaluator.model import START_MS, Load, Observer, Policy
 from kumi.evaluator.result import Result
@@ -39,10 +41,15 @@ FIRST_EVENTS, MOST_EVENTS = 64, 100_000
 """of a spell"""
 SAVE_MS = 30_000
 """real time between two saves of a run"""
-STOPPED = "It was stopped."
+WHOLE_PERCENT = 100.0
+OVERFULL = (
+    "pods held more than 100 % of {} at the peak: a node shrank below what its pods have, or was not ready with pods that "
+    "endure it, and they stay"
+)
 NO_JOB = "no job came: nothing was there to decide about"
 ENGINE, STACK, EXTERNAL = "engine", "stack", "external"
-"""the speeds: the engine alone, the whole stack, and that with a scheduler in another process"""
+SPEEDS = (ENGINE, STACK, EXTERNAL)
+"""the engine alone, the whole stack, and that with a scheduler in another process"""
 DEFAULT = "default"
 """the policy of who names none"""
 SHORT_S = 10.0
@@ -103,7 +110,7 @@ class Task:
 @dataclass(frozen=True)
 class Played(Result):
     """A run that was played. `stopped`: why it was over before its end, "" if it wasn't. `run_s` counts what was played before it
-    was saved and taken up again. `notes`: what the load's reader has to say."""
+    was saved and taken up again. `notes`: what the load's reader has to say; the summary has more of them."""
 
     parameters: Parameters = ()
     start_ms: int = START_MS
@@ -130,9 +137,15 @@ class Played(Result):
             **own,
             "partial": bool(self.stopped),
             "stopped": self.stopped,
-            "notes": list(self.notes),
+            "notes": [*self.notes, *_overfull(said)],
             "more": more,
         }
+
+
+def _overfull(summary: Mapping[str, Any]) -> list[str]:
+    """What is to be said of a peak beyond all that there was."""
+    over = [name for name, one in summary["allocation_percent"].items() if one["peak"] > WHOLE_PERCENT]
+    return [OVERFULL.format(", ".join(over))] if over else []
 
 
 class Driven(Protocol):
@@ -168,7 +181,7 @@ class Driven(Protocol):
 
 
 def play(task: Task, watch: Watch) -> Played:
-    """The run of that task. KumiError for what it is given."""
+    """The run of that task. KumiError for what it is given; RunError where it breaks down."""
     begun_s = time.perf_counter()
     load = task.source.load(task.seed)
     policy = policy_of(task.policy, task.source)
@@ -179,9 +192,15 @@ def play(task: Task, watch: Watch) -> Played:
         return done
     budget = Budget(task.limits.virtual_ms, task.limits.real_s, time.perf_counter)
     run: Driven | None = saved.run(budget) if saved is not None else None
-    if run is None:
-        run = _begin(task, load, policy, budget)
-    stopped = _drive(run, _Teller(task, load, run, watch), saved)
+    try:
+        if run is None:
+            run = _begin(task, load, policy, budget, watch)
+        stopped = _drive(run, _Teller(task, load, run, watch), saved)
+    except KumiError:
+        raise
+    except Exception as error:
+        virtual_ms = run.now_ms - load.start_ms if run is not None else 0
+        raise broken(error, task.name, virtual_ms, policy.profile.plugins) from error
     facts = next(one for one in run.observers if isinstance(one, History)).facts
     played = Played(
         facts=facts,
@@ -211,7 +230,7 @@ def policy_of(said: str | Policy | Stated, source: Source) -> Policy:
     return policy(said)
 
 
-def _begin(task: Task, load: Load, policy: Policy, budget: Budget) -> Driven:
+def _begin(task: Task, load: Load, policy: Policy, budget: Budget, watch: Watch) -> Driven:
     """The run at its beginning, with those who listen."""
     observers: list[Observer] = [History()]
     if task.explain:
@@ -229,7 +248,7 @@ def _begin(task: Task, load: Load, policy: Policy, budget: Budget) -> Driven:
     if task.speed == EXTERNAL:
         from kumi.evaluator.external import ExternalRun
 
-        return ExternalRun(load, policy, task.seed, observers, budget, task.external)
+        return ExternalRun(load, policy, task.seed, observers, budget, task.external, interrupted=watch.stopped)
     from kumi.evaluator.stack import StackRun
 
     return StackRun(load, policy, task.seed, observers, budget)

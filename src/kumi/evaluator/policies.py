@@ -124,6 +124,11 @@ def policy(named: str | Path, plugins: Sequence[Path] = ()) -> Policy:
     return _of_file(path, plugins)
 
 
+def name_of(named: str) -> str:
+    """What the policy that is named so will be called."""
+    return named if known(named) else Path(named).stem
+
+
 @cache
 def built_in(name: str) -> Policy:
     """The built-in policy of that name. KeyError."""

@@ -304,6 +304,7 @@ def _another(job: Job, key: str, at_ms: int, runs_ms: int | None) -> Job:
         job.checkpoint_ms,
         job.labels,
         job.renews,
+        job.kind,
     )
 
 

@@ -3,8 +3,8 @@
     result.summary              the object of summary.json (summary.py)
     result.jobs                 a Columns: result.jobs["wait_ms"] is a NumPy array, .table a pyarrow table, .to_pandas() a frame
     result.placements           the same, of pods on nodes
-    result.series("running")    a list of Series: times, means and peaks, one a label
-    result.report(path)         the HTML report of this run alone; report.page compares several
+    result.series("running")    a list of Series, one a label: .at, .mean and .peak are arrays
+    result.report(path)         the HTML report of this run; with more results those beside it
 In a notebook a result shows itself as a small table.
 """
 
@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from kumi.api.errors import KumiError
 from kumi.evaluator.facts import Facts
 from kumi.evaluator.series import MEANS, Series, all_series
 from kumi.evaluator.summary import summary
@@ -48,8 +50,13 @@ class Columns:
         return int(self.table.num_rows)
 
     def to_pandas(self) -> Any:
-        """A data frame; pandas must be installed."""
-        return self.table.to_pandas()
+        """A data frame. KumiError where pandas is not installed."""
+        try:
+            return self.table.to_pandas()
+        except ImportError as error:
+            raise KumiError(
+                f"a data frame needs pandas ({error}): pip install pandas; .table is a pyarrow table without it"
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -92,6 +99,14 @@ class Result:
             raise KeyError(f"no series {name}: there are {', '.join(MEANS)}")
         return [line for line in self.all_series if line.name == name]
 
+    def report(self, path: str | Path, *others: Result) -> Path:
+        """Writes the HTML report of this run, and of others side by side with it; where it is. OSError."""
+        from kumi.evaluator.report import page, title
+
+        shown, place = (self, *others), Path(path)
+        place.write_bytes(page(shown, title(shown)))
+        return place
+
     def never_finished(self) -> dict[str, str]:
         """Job -> why, of those that never ran to their end."""
         return {self.facts.jobs.key(row): why for row, why in sorted(self.facts.why.items())}
@@ -103,12 +118,12 @@ class Result:
         rows = "".join(
             f"<tr><th style='text-align:left'>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in self._shown()
         )
-        return f"<table><caption>{escape(self.policy)}, seed {self.seed}</caption><tbody>{rows}</tbody></table>"
+        return f"<table><caption>{escape(self.label)}, seed {self.seed}</caption><tbody>{rows}</tbody></table>"
 
     def _shown(self) -> list[tuple[str, str]]:
         found: list[tuple[str, str]] = []
         for key, value in self.summary.items():
-            if key in ("policy", "seed", "more"):
+            if key in ("policy", "seed", "more", "parameters") or value in ("", []):
                 continue
             if isinstance(value, dict):
                 found += [(f"{key} {part}", _text(of)) for part, of in value.items()]
@@ -118,8 +133,17 @@ class Result:
 
 
 def _text(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, dict):
-        return ", ".join(f"{key} {_text(of)}" for key, of in value.items())
-    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "yes" if value else "no"
+        case dict():
+            return ", ".join(f"{key} {_text(of)}" for key, of in value.items())
+        case list():
+            return " ".join(_text(of) for of in value)
+        case float():
+            return f"{value:,.1f}"
+        case int():
+            return f"{value:,}"
+    return str(value)

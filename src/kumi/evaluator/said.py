@@ -7,7 +7,7 @@
 
 The rule   on the job; what a job says of itself counts for its pods, and where it says nothing, what the pods' templates say does
 Units      milliseconds.
-Source     kube-scheduler-evaluator: annotations of its jobs, whatever domain they were given (kumi.bridge.into.due).
+Source     kube-scheduler-evaluator: annotations of its jobs, whatever domain they were given (kumi.jobs.due).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from kumi.api.meta import ObjectMeta, parse_time
 from kumi.api.wire import JsonObject
-from kumi.bridge.into.due import DEADLINE, DEADLINE_NAME, EXECUTION_NAME, due, length_ms
+from kumi.jobs.due import DEADLINE, DEADLINE_NAME, EXECUTION_NAME, due, length_ms
 
 RUNS = "kumi.dev/run-duration"
 CHECKPOINT = "kumi.dev/checkpoint-interval"
@@ -58,12 +58,24 @@ def faults(obj: JsonObject) -> Iterator[str]:
     or it would run until it is deleted."""
     for holder in (obj, *templates(obj)):
         annotations = (holder.get("metadata") or {}).get("annotations") or {}
+        yield from _at_odds(annotations)
         for key, value in sorted(annotations.items()):
             if key == DEADLINE:
                 if not _is_time(value):
                     yield f"the annotation {key} is {value!r}, which is no time: write one like 2026-01-01T00:00:00Z"
             elif key.endswith(LENGTHS) and value != (FOREVER if key == RUNS else None) and length_ms(value) is None:
-                yield f"the annotation {key} is {value!r}, which is no length of time above 0: write 90s or 1h30m"
+                yield f"the annotation {key} is {value!r}, which is no length of time above 0: write 90s, 1h30m or 2d"
+
+
+def _at_odds(annotations: dict[str, str]) -> Iterator[str]:
+    """Words of different prefixes that say different things: only one of them could count, and nobody would know which."""
+    for name in (EXECUTION_NAME, DEADLINE_NAME):
+        said = {
+            key: ms for key, value in sorted(annotations.items()) if key.endswith(name) and (ms := length_ms(value))
+        }
+        if len(set(said.values())) > 1:
+            words = " and ".join(f"{key} ({annotations[key]})" for key in said)
+            yield f"the annotations {words} say different lengths: leave one of them"
 
 
 def _is_time(text: str) -> bool:

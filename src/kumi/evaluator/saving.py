@@ -4,7 +4,8 @@
     a line of JSON; then the run as Python pickles it
 Whole         written beside its place, brought to disk, and moved there: whoever kills the process leaves the save before.
 The same      load, policy and seed: a fingerprint of the setting, the policy and the seed, and a sum over the events that were
-              read so far. What the load and the policy are is not kept: both are given again.
+              read so far. What the load and the policy are is not kept: both are given again. Of a plug-in the text of its file
+              counts, as it is then.
 What follows  is what the run that was never interrupted would have played, observers included: they are kept with the run.
 Errors        KumiError, where it is no saved run, is damaged, was written by another version, or is of another load or policy.
 Trust         a pickle can run any code when it is read: open none that somebody else could write to.
@@ -27,6 +28,7 @@ from typing import Any
 from kumi import __version__
 from kumi.api.errors import KumiError
 from kumi.engine.model import Profile
+from kumi.evaluator.failures import file_of
 from kumi.evaluator.model import Load, Policy
 
 FORMAT = 1
@@ -79,11 +81,21 @@ def fingerprint(load: Load, policy: Policy, seed: int) -> str:
     told = hashlib.sha256()
     profile = policy.profile
     rest = {f.name: getattr(profile, f.name) for f in fields(profile) if f.name != "plugins"}
-    of_policy = (policy.name, policy.as_gangs, policy.nouns, sorted(profile.plugins), rest)
+    plugins = [(name, _text_of(made)) for name, made in sorted(profile.plugins.items())]
+    of_policy = (policy.name, policy.as_gangs, policy.nouns, plugins, rest)
     told.update(_plain((load.name, load.start_ms, load.size, seed, of_policy)).encode())
     for noun in load.setting:
         told.update(_plain(noun).encode())
     return told.hexdigest()
+
+
+def _text_of(plugin: object) -> str:
+    """The sum of the file in which the plug-in is written; "" where there is none, or it can't be read any more."""
+    file = file_of(plugin)
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
+    except OSError:
+        return ""
 
 
 def _plain(value: object) -> str:

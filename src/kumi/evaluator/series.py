@@ -3,6 +3,8 @@
     name                 label      mean and peak of a bucket
     queue_length         -          jobs that wait
     running              -          jobs that run
+    queue_waiting        queue      jobs of a queue that wait ("" those in none; nothing, where there are no queues)
+    tenant_waiting       tenant     jobs of a tenant that wait; both: those that waited most, and the others
     allocated            resource   what pods hold, in the resource's own unit (cores, bytes, devices)
     capacity             resource   what ready nodes have
     allocation_percent   resource   the first of the second: mean of mean; the peak is the peak of one over the mean of the other
@@ -15,21 +17,25 @@ Time       of a bucket: its start, ms on the run's clock; of a sample: when it w
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kumi.api.quantity import unit_of
 from kumi.evaluator import metrics
 from kumi.evaluator.facts import Facts, Ints
 from kumi.evaluator.fragmentation import fragmentation
-from kumi.evaluator.shares import leading, shares
+from kumi.evaluator.shares import MOST, leading, shares
 from kumi.evaluator.timeline import POINTS, Floats, grid
 
 MEANS = {
     "queue_length": "Jobs that wait",
     "running": "Jobs that run",
+    "queue_waiting": "Jobs of a queue that wait",
+    "tenant_waiting": "Jobs of a tenant that wait",
     "allocated": "What pods hold, in the resource's own unit",
     "capacity": "What ready nodes have, in the resource's own unit",
     "allocation_percent": "What pods hold, in percent of what ready nodes have",
@@ -67,6 +73,9 @@ def all_series(facts: Facts, window: tuple[int, int] | None = None, points: int 
         Series(name, "", at, of.means(edges), of.peaks(edges).astype(np.float64))
         for name, of in (("queue_length", metrics.queue_length(facts)), ("running", metrics.running(facts)))
     ]
+    if facts.queues != ("",):
+        found += _waiting("queue_waiting", facts, (facts.queues, facts.jobs.queue), edges)
+    found += _waiting("tenant_waiting", facts, (facts.tenants, facts.jobs.tenant), edges)
     found += _resources(facts, edges)
     table = shares(facts, edges)
     found += [Series("dominant_share", tenant, at, had) for tenant, had in leading(table, facts.tenants)]
@@ -76,6 +85,21 @@ def all_series(facts: Facts, window: tuple[int, int] | None = None, points: int 
         found.append(Series("gpu_fragmentation", "", pieces.at, pieces.percent))
         found += [Series("gpu_fragmentation", model, pieces.at, of) for model, of in pieces.by_model.items() if model]
     return found
+
+
+def _waiting(name: str, facts: Facts, of: tuple[Sequence[str], NDArray[np.int32]], edges: Ints) -> list[Series]:
+    """`of`: names of groups, and the number of each job's. Those whose jobs waited longest in all have a line of their own."""
+    names, numbers = of
+    waited = np.bincount(numbers, metrics.queued_ms(facts), len(names))
+    own = np.argsort(-waited, kind="stable")[:MOST]
+    line = np.full(len(names), len(own))
+    line[own] = np.arange(len(own))
+    labels = [*(names[number] for number in own), *(("others",) if len(names) > MOST else ())]
+    found = metrics.queue_lengths(facts, line[numbers], len(own) + 1)[: len(labels)]
+    return [
+        Series(name, label, edges[:-1], one.means(edges), one.peaks(edges).astype(np.float64))
+        for label, one in zip(labels, found, strict=True)
+    ]
 
 
 def _resources(facts: Facts, edges: Ints) -> list[Series]:

@@ -4,7 +4,7 @@ The rule, for a tenant t at a time:
     had(t)            its dominant share: of all resources the greatest of what its pods hold / capacity
     wanted(t)         the same of what its jobs ask for that are there, running or waiting, at most 1
     served(t)         over a time: the area of had(t) / the area of wanted(t), at most 1; tenants that want nothing have none
-    jain_fairness     Jain's index of served(t), over the tenants that want anything, over the whole run
+    jain_fairness     Jain's index of served(t), over the tenants that want anything, over the whole run; none, where nobody does
     jain of shares    Jain's index of the mean of had(t), the same tenants
 Why        who asks for little gets little, and that is fair; so what counts is which part of its wishes each was served while it
            had them. All wait alike or nobody waits: 1. One is served and n - 1 are not: 1/n. A tenant that floods the queue wants
@@ -52,19 +52,23 @@ class Shares:
         return self._area(self.had) / width if width else self.had[:, -1]
 
     @property
-    def fairness(self) -> float:
-        """Jain's index of what each was served."""
-        return jain(self.served[~np.isnan(self.served)])
+    def fairness(self) -> float | None:
+        """Jain's index of what each was served; None: nobody wanted anything."""
+        return self._index(self.served)
 
     @property
-    def share_fairness(self) -> float:
-        """Jain's index of what each had."""
-        return jain(self.mean[~np.isnan(self.served)])
+    def share_fairness(self) -> float | None:
+        """Jain's index of what each had; None: nobody wanted anything."""
+        return self._index(self.mean)
 
     def fairness_over_time(self) -> Floats:
         """Jain's index in each bucket; NaN where nobody wants anything."""
         served = _ratio(self.had, self.wanted)
         return np.array([jain(b[~np.isnan(b)]) if (~np.isnan(b)).any() else np.nan for b in served.T])
+
+    def _index(self, values: Floats) -> float | None:
+        wants = ~np.isnan(self.served)
+        return jain(values[wants]) if wants.any() else None
 
     def _area(self, table: Floats) -> Floats:
         width = np.diff(self.edges).astype(np.float64)
@@ -79,7 +83,7 @@ def shares(facts: Facts, edges: Ints) -> Shares:
     """How the tenants stand in each bucket."""
     jobs, spans, tenants = facts.jobs, facts.spans, len(facts.tenants)
     had, wanted = (np.zeros((tenants, len(edges) - 1)) for _ in range(2))
-    span_rows, job_rows = _rows(jobs.tenant[spans.job], tenants), _rows(jobs.tenant, tenants)
+    span_rows, job_rows = rows_of(jobs.tenant[spans.job], tenants), rows_of(jobs.tenant, tenants)
     for resource in facts.asked:
         room = capacity(facts, resource).means(edges)
         pod, whole = facts.of_shapes(resource)[spans.shape], facts.of_kinds(resource)[jobs.kind]
@@ -94,10 +98,10 @@ def shares(facts: Facts, edges: Ints) -> Shares:
     return Shares(edges, had, np.minimum(wanted, 1.0))
 
 
-def _rows(tenant: NDArray[np.int32], tenants: int) -> list[Ints]:
-    """Of each tenant, in order."""
-    order = np.argsort(tenant, kind="stable")
-    return [np.sort(rows) for rows in np.split(order, np.searchsorted(tenant[order], np.arange(1, tenants)))]
+def rows_of(group: NDArray[np.int32], groups: int) -> list[Ints]:
+    """Of each group, in order. `group`: a number each row."""
+    order = np.argsort(group, kind="stable")
+    return [np.sort(rows) for rows in np.split(order, np.searchsorted(group[order], np.arange(1, groups)))]
 
 
 def leading(table: Shares, names: tuple[str, ...]) -> list[tuple[str, Floats]]:

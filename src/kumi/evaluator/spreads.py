@@ -115,7 +115,8 @@ class LogNormal:
         _positive("sigma", self.sigma)
         if self.sigma > WIDEST:
             raise KumiError(f"the sigma of a spread must be {WIDEST:g} at most, not {self.sigma}: 2 is a very wide one")
-        _bounds(self.median_ms, self.most_ms)
+        if self.most_ms < self.median_ms:
+            raise KumiError(f"the most of a spread must not be below its median: {_ms(self.most_ms, self.median_ms)}")
 
     @property
     def mean_ms(self) -> float:
@@ -177,4 +178,8 @@ def _length(what: str, value: float) -> None:
 
 def _bounds(least_ms: float, most_ms: float) -> None:
     if not 0 < least_ms <= most_ms:
-        raise KumiError(f"a spread must have 0 < least <= most, not {least_ms} and {most_ms}")
+        raise KumiError(f"a spread must have 0 < least <= most, not {_ms(least_ms, most_ms)}")
+
+
+def _ms(one: float, other: float) -> str:
+    return f"{one:g} ms and {other:g} ms"

@@ -41,6 +41,7 @@ from kumi.evaluator.heap import Heap
 from kumi.evaluator.laws import Laws
 from kumi.evaluator.model import Act, Arrive, Cancel, Change, Event, Job, Load, Observer, Policy, Via, What, Written
 from kumi.evaluator.objects import kind_of, reported
+from kumi.evaluator.span import span
 from kumi.evaluator.task_mix import profile_for
 from kumi.evaluator.why import why
 from kumi.evaluator.workload_owner import WorkloadOwner
@@ -204,7 +205,9 @@ class StackRun:
                 await self._do(verb, clone(manifest))
             except ApiError as error:
                 meta = manifest.get("metadata") or {}
-                raise KumiError(f"{verb} {manifest.get('kind')} {meta.get('name', '')} is refused: {error}") from error
+                what = f"{verb} {manifest.get('kind')} {meta.get('name', '')}"
+                at = span(self.now_ms - self.load.start_ms)
+                raise KumiError(f"at {at} of {self.load.name}: {what} is refused: {error}") from error
 
     async def _do(self, verb: str, manifest: JsonObject) -> None:
         if verb == "delete":
@@ -227,7 +230,7 @@ class StackRun:
 
     async def _arrive(self, job: Job, written: Written) -> None:
         if job.key in self._books.lives:
-            raise KumiError(f"the load has two jobs {job.key} at once")
+            raise self.load.same_name(job.key)
         via = Via.GANG if job.via is Via.POD and self.policy.as_gangs else job.via
         life = Submitted(job, via, self._arrived)
         if written.acts and via is job.via:

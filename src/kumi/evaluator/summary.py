@@ -9,8 +9,8 @@ Keys         in this order: policy, seed, jobs, finished, never_started, makespa
     lost_work_s           seconds of work that jobs had run, did not keep, and had to run again; a gang's count once
     decisions             all that the engine decided; `more.decisions` has them by kind
     more                  what else there is, for people and scripts: outcomes, queued, slowdown, tardiness, use and goodput by
-                          resource, queue length, fragmentation, tenants, queues, the longest reasons why
-Meaning      of each figure: metrics.py, shares.py, fragmentation.py.
+                          resource, queue length, fragmentation, tenants and queues with figures of their own, the first reasons
+Meaning      of each figure: metrics.py, groups.py, shares.py, fragmentation.py.
 Bytes        equal runs give equal bytes, whatever the hash seed and the number of workers, but for `run_s`, the seconds that
              the run took, which is the only figure of this machine: who compares files leaves it out. Floats are written as
              the shortest text that reads back the same.
@@ -24,12 +24,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from kumi.evaluator import metrics
-from kumi.evaluator.facts import Facts, Ints
+from kumi.evaluator.facts import Facts
 from kumi.evaluator.fragmentation import fragmentation
-from kumi.evaluator.metrics import Spread, Use, spread
+from kumi.evaluator.groups import Groups, known, plain, seconds
+from kumi.evaluator.metrics import Use, spread
 from kumi.evaluator.shares import Shares, shares
 from kumi.evaluator.timeline import grid
 
@@ -37,8 +37,6 @@ Json: TypeAlias = dict[str, Any]
 SECOND = 1000
 WHYS_AT_MOST = 20
 """jobs that are named in the summary because they never ran to their end; the table of jobs has all"""
-GROUPS_AT_MOST = 200
-"""tenants and queues that the summary has figures of, those with the most jobs"""
 
 
 def summary(facts: Facts, *, policy: str, seed: int, run_s: float) -> Json:
@@ -54,8 +52,8 @@ def summary(facts: Facts, *, policy: str, seed: int, run_s: float) -> Json:
         "finished": int(jobs.finished.sum()),
         "never_started": int((~jobs.started).sum()),
         "makespan_s": None if makespan is None else makespan / SECOND,
-        "wait_s": _seconds(spread(metrics.wait_ms(facts)[jobs.started])),
-        "jct_s": _seconds(spread(metrics.jct_ms(facts)[jobs.finished])),
+        "wait_s": seconds(spread(metrics.wait_ms(facts)[jobs.started])),
+        "jct_s": seconds(spread(metrics.jct_ms(facts)[jobs.finished])),
         "allocation_percent": {name: {"mean": one.mean_percent, "peak": one.peak_percent} for name, one in use.items()},
         "deadlines_met": int(metrics.deadline_met(facts).sum()),
         "deadlines_missed": int(metrics.deadline_missed(facts).sum()),
@@ -77,12 +75,13 @@ def _more(facts: Facts, use: dict[str, Use], fair: Shares) -> Json:
     jobs = facts.jobs
     late = metrics.tardiness_ms(facts)
     waits = metrics.queue_length(facts)
+    groups = Groups(facts, use)
     return {
         "outcomes": metrics.outcomes(facts),
-        "queued_s": _seconds(spread(metrics.queued_ms(facts))),
-        "slowdown": _plain(spread(_known(metrics.slowdown(facts)))),
-        "bounded_slowdown": _plain(spread(_known(metrics.bounded_slowdown(facts)))),
-        "tardiness_s": _seconds(spread(late[late >= 0])),
+        "queued_s": seconds(spread(metrics.queued_ms(facts))),
+        "slowdown": plain(spread(known(metrics.slowdown(facts)))),
+        "bounded_slowdown": plain(spread(known(metrics.bounded_slowdown(facts)))),
+        "tardiness_s": seconds(spread(late[late >= 0])),
         "node_losses": int(jobs.evicted.sum()),
         "wasted_work_s": int(jobs.wasted.sum()) / SECOND,
         "utilization_percent": {name: one.utilized_percent for name, one in use.items()},
@@ -90,57 +89,19 @@ def _more(facts: Facts, use: dict[str, Use], fair: Shares) -> Json:
         "queue_length": {"mean": waits.mean(facts.begin_ms, facts.end_ms), "peak": waits.peak()},
         "jain_of_shares": fair.share_fairness,
         "gpu_fragmentation_percent": fragmentation(facts).summary(),
-        "tenants": _tenants(facts, fair),
-        "queues": groups(facts, facts.queues, jobs.queue) if facts.queues != ("",) else {},
+        "tenants": _tenants(facts, fair, groups),
+        "queues": groups.figures(facts.queues, jobs.queue) if facts.queues != ("",) else {},
         "decisions": facts.decisions,
         "why": {jobs.key(row): facts.why[row] for row in sorted(facts.why)[:WHYS_AT_MOST]},
         "closed_ms": facts.closed_ms,
     }
 
 
-def _tenants(facts: Facts, fair: Shares) -> Json:
-    found = groups(facts, facts.tenants, facts.jobs.tenant)
+def _tenants(facts: Facts, fair: Shares, groups: Groups) -> Json:
+    found = groups.figures(facts.tenants, facts.jobs.tenant)
     for number, name in enumerate(facts.tenants):
         if name in found:
             served = float(fair.served[number])
             found[name]["mean_dominant_share"] = float(fair.mean[number])
             found[name]["served"] = None if np.isnan(served) else served
     return found
-
-
-def groups(facts: Facts, names: Sequence[str], of: NDArray[np.int32]) -> Json:
-    """The figures of jobs, a tenant or a queue each: those with the most jobs, by name."""
-    jobs, wait, jct = facts.jobs, metrics.wait_ms(facts), metrics.jct_ms(facts)
-    met, missed = metrics.deadline_met(facts), metrics.deadline_missed(facts)
-    many = np.bincount(of, minlength=len(names))
-    chosen = sorted(np.argsort(-many, kind="stable")[:GROUPS_AT_MOST].tolist(), key=lambda number: names[number])
-    return {
-        names[number]: {
-            "jobs": int(many[number]),
-            "finished": int(jobs.finished[rows].sum()),
-            "never_started": int((~jobs.started[rows]).sum()),
-            "wait_s": _seconds(spread(wait[rows][jobs.started[rows]])),
-            "jct_s": _seconds(spread(jct[rows][jobs.finished[rows]])),
-            "deadlines_met": int(met[rows].sum()),
-            "deadlines_missed": int(missed[rows].sum()),
-            "preemptions": int(jobs.preempted[rows].sum()),
-            "lost_work_s": int(jobs.lost[rows].sum()) / SECOND,
-        }
-        for number, rows in ((number, _rows(of, number)) for number in chosen)
-    }
-
-
-def _rows(of: NDArray[np.int32], number: int) -> Ints:
-    return np.flatnonzero(of == number)
-
-
-def _known(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return values[~np.isnan(values)]
-
-
-def _seconds(of: Spread) -> Json:
-    return {name: None if value is None else value / SECOND for name, value in _plain(of).items()}
-
-
-def _plain(of: Spread) -> Json:
-    return {"mean": of.mean, "p50": of.p50, "p95": of.p95, "p99": of.p99, "max": of.max}

@@ -11,7 +11,8 @@ jobs (one row a job of a run)
                                       name=amount
     arrival, first_start, last_start, end, deadline     instants of the run's clock (UTC, ms); null where there is none
     work_ms, said_ms      how long it runs, and how long its owner says; null: until it is deleted, nobody says
-    wait_ms, queued_ms, ran_ms, jct_ms, tardiness_ms, slowdown     as metrics.py has them; null where there is none
+    wait_ms, queued_ms, ran_ms, jct_ms, tardiness_ms, slowdown, bounded_slowdown     as metrics.py has them; null where there
+                                                                                     is none
     preemptions, node_losses, lost_ms, wasted_ms        runs cut short, and the work that went with them
     deadline_met          null: it has no deadline, or was cancelled before it
     node                  where the pod of it that was placed last is; null: none was. All of them: placements
@@ -115,7 +116,7 @@ def last_node(facts: Facts) -> NDArray[np.int32]:
 def _jobs(facts: Facts) -> dict[str, Any]:
     jobs = facts.jobs
     met = np.where(metrics.deadline_missed(facts), 0, np.where(metrics.deadline_met(facts), 1, NONE))
-    slow = metrics.slowdown(facts)
+    slow, bounded = metrics.slowdown(facts), metrics.bounded_slowdown(facts)
     pods = np.array([kind.pods for kind in facts.kinds], dtype=np.int64)
     return {
         "job": _keys(facts),
@@ -146,6 +147,7 @@ def _jobs(facts: Facts) -> dict[str, Any]:
         "jct_ms": _known(metrics.jct_ms(facts)),
         "tardiness_ms": _known(metrics.tardiness_ms(facts)),
         "slowdown": _masked(slow, np.isnan(slow)),
+        "bounded_slowdown": _masked(bounded, np.isnan(bounded)),
         "preemptions": jobs.preempted,
         "node_losses": jobs.evicted,
         "lost_ms": jobs.lost,

@@ -140,7 +140,7 @@ class World:
         made = await self.registry.create(replace(target, name=""), manifest, _user())
         if status and "status" in kind.subresources:
             name = str(made["metadata"]["name"])
-            made = await self._patch(replace(target, name=name, version="", subresource="status"), {"status": status})
+            made = await self._patch(replace(target, name=name, subresource="status"), {"status": status})
         return made
 
     async def replace(self, manifest: JsonObject) -> JsonObject:
@@ -151,16 +151,16 @@ class World:
             manifest["metadata"]["resourceVersion"] = there["metadata"]["resourceVersion"]
         made = await self.registry.update(target, manifest, _user())
         if status and "status" in kind.subresources:
-            made = await self._patch(replace(target, version="", subresource="status"), {"status": status})
+            made = await self._patch(replace(target, subresource="status"), {"status": status})
         return made
 
     async def merge(self, manifest: JsonObject) -> None:
         """Changes an object that is there by what the manifest says, its status as well. ApiError, KumiError as of `create`."""
         kind, target = self._target(manifest)
         status = manifest.pop("status", None)
-        await self._patch(replace(target, version=""), manifest)
+        await self._patch(target, manifest)
         if status and "status" in kind.subresources:
-            await self._patch(replace(target, version="", subresource="status"), {"status": status})
+            await self._patch(replace(target, subresource="status"), {"status": status})
 
     async def delete(self, manifest: JsonObject) -> None:
         """Deletes what has the manifest's kind and name; what is not there is no error."""

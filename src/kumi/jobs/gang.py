@@ -4,7 +4,8 @@ The rule   `Settings.gang_scheduler` (the training operator's flag of that name)
              "" or None    no PodGroup
              volcano       scheduling.volcano.sh/v1beta1; pods wait until its phase is set and not Pending
              another       scheduling.x-k8s.io/v1alpha1, that scheduler's name; pods are made at once
-           name = the job's, annotations copied.  minMember = schedulingPolicy.minAvailable, else all replicas.
+           name = the job's, annotations copied, a deadline as a time (due.py).
+           minMember = schedulingPolicy.minAvailable, else all replicas.
            minResources = given, else the containers' requests (limits where a container has no requests at all) of the
            first minMember pods, replica types ordered by the value of their PriorityClass, the highest first.
            An existing PodGroup keeps its queue.
@@ -26,6 +27,7 @@ from kumi.api.meta import Object, owner_reference
 from kumi.api.volcano import GROUP_NAME_ANNOTATION, TASK_SPEC_ANNOTATION, PodGroup
 from kumi.api.wire import JsonObject
 from kumi.jobs.base import J
+from kumi.jobs.due import told
 from kumi.jobs.training import Replica, Training
 
 VOLCANO = "volcano"
@@ -80,8 +82,9 @@ def pod_group(training: Training[J], scheduler: str, existing: Object | None) ->
         spec["scheduleTimeoutSeconds"] = policy.schedule_timeout_seconds
     meta = training.meta
     metadata: JsonObject = {"name": meta.name, "namespace": meta.namespace}
-    if meta.annotations:
-        metadata["annotations"] = dict(meta.annotations)
+    annotations = {**meta.annotations, **told(meta)}
+    if annotations:
+        metadata["annotations"] = annotations
     metadata["ownerReferences"] = [owner_reference(training.job, *training.names.reference)]
     return {"apiVersion": POD_GROUP_KIND[volcano], "kind": "PodGroup", "metadata": metadata, "spec": spec}
 

@@ -4,6 +4,7 @@ Name       `<kind>-<job>` in lower case, cut to 247 letters, `-`, the first 5 he
            sha1("Kind\\nGroup\\njob\\nuid"): the same job has the same Workload, another of its name another one.
 Priority   the job's label `kueue.x-k8s.io/priority-class` (a WorkloadPriorityClass), else the kind's own rule, else the
            first pod set with a priorityClassName (both a PriorityClass), else the cluster's default one, else 0.
+Time       Until when the job must be done and how long it takes is said of its Workload as well (due.py).
 Match      While the job is suspended everything that the queues read must be equal: counts, requests, node selectors,
            tolerations, affinity, priority, topology annotations. An edit between two admissions makes the Workload be built
            anew, so that suspend, edit, resume equals creating with the edited spec. A template that still carries what
@@ -39,6 +40,7 @@ from kumi.api.scheme import SCHEME, Kind
 from kumi.api.wire import JsonObject
 from kumi.jobs import topology
 from kumi.jobs.base import J, PodSetShape, QueuedJob
+from kumi.jobs.due import told
 from kumi.jobs.podset import carries_admission, restored
 
 MAX_EXEC_LABEL = "kueue.x-k8s.io/max-exec-time-seconds"
@@ -136,11 +138,12 @@ def build(queued: QueuedJob[J], job: J, priority: Priority) -> JsonObject:
 
 
 def passed_on(job: Object) -> dict[str, str]:
-    """The job's annotations that are about its Workload."""
+    """The job's annotations that are about its Workload, and what it says of time."""
     annotations = job.metadata.annotations
-    return {
+    kept = {
         key: value for key, value in sorted(annotations.items()) if key in PASSED_ON or key.startswith(PASSED_PREFIX)
     }
+    return {**kept, **told(job.metadata)}
 
 
 def pod_sets(queued: QueuedJob[J], job: J) -> list[JsonObject]:

@@ -267,12 +267,13 @@ class Machine:
                 first = None
 
     def _first_pods(self, changes: list[Change]) -> None:
-        """What was here before the restart goes first: it has what it asks for."""
+        """What was here before the restart goes first, of that first what has what it asks for."""
         uids = [change.object["metadata"]["uid"] for change in changes]
         self._sweep(set(uids))
-        for known in (True, False):
-            for uid, change in zip(uids, changes, strict=True):
-                if (uid in self.before) is known:
+        ranks = [(2 if uid not in self.before else 0 if self.before[uid][1].settled else 1) for uid in uids]
+        for rank in range(3):
+            for known, change in zip(ranks, changes, strict=True):
+                if known == rank:
                     self._hear_pod(change)
 
     def _hear_pod(self, change: Change) -> None:

@@ -9,6 +9,8 @@ Life       start: the Node object is made or brought up to date, Ready; the mach
            at the next start it is run again where its restart policy lets it.
 A pod      that is new is admitted (admission.py) and gets an address, devices and a worker; one that is over already
            only waits to be deleted; one with a record from before a restart is adopted, before any new one is admitted.
+           One that is admitted while those whose place it has are still dying waits (ContainerCreating), and is settled, with
+           its devices, as soon as they are dead: whoever came first goes first.
 Not here   what happens to one pod: worker.py. What nodes share: machine.py.
 """
 
@@ -59,6 +61,8 @@ class ProcessNode:
         self._unhealthy: dict[str, str] = {}
         """card -> what is wrong with it"""
         self._workers: dict[str, PodWorker] = {}
+        self._unsettled: dict[str, tuple[JsonObject, PodRecord]] = {}
+        """admitted pods that wait for others to be dead, by uid"""
         self._tasks: set[asyncio.Task[None]] = set()
         self._heart: asyncio.Task[None] | None = None
         self._stopping = False
@@ -112,9 +116,12 @@ class ProcessNode:
     def pod_changed(self, pod: JsonObject) -> None:
         """See machine.Member."""
         uid = pod["metadata"]["uid"]
+        over = (pod.get("status") or {}).get("phase") in FINAL
         if uid in self._workers:
+            if over:
+                self._room.leave(uid)
             self._workers[uid].changed(pod)
-        elif (pod.get("status") or {}).get("phase") in FINAL:
+        elif over:
             self._over_already(pod)
         elif not self._stopping:
             self._take(pod)
@@ -123,6 +130,7 @@ class ProcessNode:
         """See machine.Member."""
         worker = self._workers.get(uid)
         if worker is not None:
+            self._room.leave(uid)
             worker.gone()
         return worker is not None
 
@@ -146,6 +154,8 @@ class ProcessNode:
         """See worker.Host."""
         self._room.remove(uid)
         self.devices.release(uid)
+        self._unsettled.pop(uid, None)
+        self._settle_waiting()
 
     def pod_left(self, uid: str) -> None:
         """See worker.Host."""
@@ -159,9 +169,14 @@ class ProcessNode:
         if before is not None and before[1].node == self.name:
             home, record = before
             self._room.add(uid, pod)
-            self.devices.restore(uid, record.devices)
+            if record.settled:
+                self._room.hold(uid, pod)
+                self.devices.restore(uid, record.devices)
+            else:
+                self._unsettled[uid] = (pod, record)
             worker = self._workers[uid] = PodWorker(self, pod, home, record)
             worker.adopt()
+            self._settle_waiting()
             return
         refusal = self._room.refusal(pod)
         record = PodRecord(
@@ -182,13 +197,43 @@ class ProcessNode:
 
     def _give(self, pod: JsonObject, record: PodRecord) -> Refusal | None:
         try:
-            record.devices = self.devices.take(record.uid, pod)
             record.address = self.machine.addresses.take(record.uid)
         except KumiError as error:
-            self.devices.release(record.uid)
-            return Refusal("UnexpectedAdmissionError", f"Allocate failed due to {error}, which is unexpected")
+            return _unexpected(error)
         self._room.add(record.uid, pod)
+        refusal = self._settle(pod, record)
+        if refusal is not None:
+            self._room.remove(record.uid)
+            self.machine.addresses.release(record.uid)
+        elif not record.settled:
+            self._unsettled[record.uid] = (pod, record)
+        return refusal
+
+    def _settle(self, pod: JsonObject, record: PodRecord) -> Refusal | None:
+        """Gives an admitted pod its room and its devices, if it needn't wait for others to be dead: record.settled."""
+        record.settled = False
+        hindrance = self._room.hindrance(pod)
+        try:
+            if hindrance is None:
+                record.devices = self.devices.take(record.uid, pod)
+        except KumiError as error:
+            hindrance = _unexpected(error)
+        if hindrance is not None:
+            return None if self._room.leaving else hindrance
+        self._room.hold(record.uid, pod)
+        record.settled = True
         return None
+
+    def _settle_waiting(self) -> None:
+        """Somebody is dead: those that waited for it, first come, first served."""
+        for uid, (pod, record) in list(self._unsettled.items()):
+            if uid not in self._unsettled:
+                continue  # another's refusal has settled it
+            refusal = self._settle(pod, record)
+            if refusal is None and not record.settled:
+                continue
+            del self._unsettled[uid]
+            self._workers[uid].settle(refusal)
 
     def _over_already(self, pod: JsonObject) -> None:
         """A pod that ended before this start of Kumi, or that another ended before it began here."""
@@ -204,7 +249,7 @@ class ProcessNode:
         status = {
             "phase": "Failed",
             "reason": refusal.reason,
-            "message": f"Pod was rejected: {refusal.message}",
+            "message": refusal.rejection,
             "startTime": format_time(self.machine.clock.now_ms()),
         }
         body = {"metadata": {"resourceVersion": meta["resourceVersion"]}, "status": status}
@@ -423,3 +468,7 @@ def _os_image() -> str:
         return platform.freedesktop_os_release().get("PRETTY_NAME", "Linux")
     except OSError:
         return "Linux"
+
+
+def _unexpected(error: KumiError) -> Refusal:
+    return Refusal("UnexpectedAdmissionError", f"Allocate failed due to {error}, which is unexpected")

@@ -21,7 +21,8 @@ class PodRecord(msgspec.Struct, kw_only=True):
 
     `halted_ms`: when the node last stopped with the pod alive; what ended since then did not end by itself.
     `claims`: uid of a claim that it uses -> who else may (kubelet.claims); `read_only`: volumes that it may not write.
-    `cut_short`: container -> attempts that did not."""
+    `cut_short`: container -> attempts that did not. `settled`: whether it has had its room and its devices: one that hasn't
+    waits until others are dead."""
 
     node: str
     namespace: str
@@ -39,6 +40,7 @@ class PodRecord(msgspec.Struct, kw_only=True):
     cut_short: dict[str, list[int]] = {}
     claims: dict[str, str] = {}
     read_only: list[str] = []
+    settled: bool = True
 
 
 def home_of(data_dir: Path, pod: JsonObject) -> Path:

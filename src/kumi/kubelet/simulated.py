@@ -9,7 +9,7 @@ The rule, first that holds, of a pod that has a node:
     5  its time is over                 it has succeeded
     else it is looked at again when its time is over
 Time       `ends` says when a pod ends that runs from a moment on; by default what it says of itself: annotation
-           kumi.dev/execution-duration, else <anything>/execution-duration (kumi.bridge.into.due); one that says nothing runs
+           kumi.dev/execution-duration, else <anything>/execution-duration (kumi.jobs.due); one that says nothing runs
            until it is deleted. The moment is kept in milliseconds, beside the status, which has whole seconds.
 Why        a node that fails says nothing any more, and its pods are not waited for: in a live cluster that takes minutes of
            taints and grace, which are not what a policy is judged by.
@@ -26,7 +26,7 @@ from kumi.api.core import Node, Pod
 from kumi.api.meta import Object, format_time, is_true
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
-from kumi.bridge.into.due import due
+from kumi.jobs.due import due
 from kumi.kubelet.pod_state import FINAL
 from kumi.runtime.reconcile import NOTHING, Delete, Outcome, Patch, Watches
 from kumi.runtime.view import View

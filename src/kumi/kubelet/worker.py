@@ -30,6 +30,7 @@ from kumi.api.errors import ApiError, KumiError
 from kumi.api.meta import parse_time
 from kumi.api.wire import JsonObject
 from kumi.kubelet import devices, handlers, inside, logs, pod_record, shim, volumes
+from kumi.kubelet.admission import Refusal
 from kumi.kubelet.environment import CannotConfigure
 from kumi.kubelet.last_words import with_last_words
 from kumi.kubelet.machine import Machine
@@ -115,6 +116,8 @@ class PodWorker:
         self._written: JsonObject | None = None
         self._in_api, self._delete_at_last, self._over_told = True, False, False
         self._laid_out = False
+        self._settled = asyncio.Event()
+        """whether nothing keeps it any more from being prepared"""
 
     @property
     def uid(self) -> str:
@@ -133,7 +136,7 @@ class PodWorker:
 
     def begin(self) -> None:
         """A new pod."""
-        self._record.prepared = not (self._has_volumes or note(self._pod))
+        self._record.prepared = self._record.settled and not (self._has_volumes or note(self._pod))
         try:
             self._lay_out()
         except OSError as error:
@@ -165,6 +168,12 @@ class PodWorker:
         removal = self._removal()
         if removal is not None:
             self._hear(removal)
+
+    def settle(self, refusal: Refusal | None) -> None:
+        """It has its room and its devices (they are in the record); or it gets none after all."""
+        self._settled.set()
+        if refusal is not None:
+            self._hear(Fail(refusal.reason, refusal.rejection))
 
     def gone(self) -> None:
         """The API has it no longer: nothing of it may go on."""
@@ -203,6 +212,7 @@ class PodWorker:
         self._set_alarm()
         if self._life.over and not self._over_told:
             self._over_told = True
+            self._settled.set()
             if self._renewal is not None:
                 self._renewal.cancel()
             self._machine.pod_over(self._record.namespace, self.uid)
@@ -279,6 +289,11 @@ class PodWorker:
         try:
             if not self._laid_out:
                 self._lay_out()
+            if not self._record.settled:
+                await self._settled.wait()
+                if self._life.over:
+                    return
+                pod_record.save(self._home, self._record)
             await self._preparation.prepare(self._pod, lambda: self._life.over)
             if not self._record.prepared:
                 self._record.prepared = True

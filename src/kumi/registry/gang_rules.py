@@ -1,7 +1,7 @@
 """Admission of Volcano's queues and pod groups, as far as it depends on what else there is.
 
 Of a Queue    made      a path in volcano.sh/hierarchy that doesn't begin at the root gets the root and a weight of 1 in front; it
-                        gives back (reclaimable) where it doesn't say otherwise
+                        gives back (reclaimable) where it doesn't say otherwise; a weight of 0 is 1, later as well
               parent    is there, and not below it; it holds no pods itself, unless it is a parent already
               tree      no other queue's path goes on where this one's ends; a capability is within the parent's; what children
                         deserve, and are guaranteed, is together within what the parent has of it, else within its capability
@@ -45,6 +45,8 @@ class GangRules:
 
     def mutate(self, operation: Operation, kind: Kind, new: JsonObject, old: JsonObject | None) -> None:
         """See the module."""
+        if kind.type is Queue and (new.get("spec") or {}).get("weight") == 0:
+            new["spec"]["weight"] = 1
         if operation != "CREATE":
             return
         if kind.type is Queue:

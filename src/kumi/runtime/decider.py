@@ -18,10 +18,12 @@ new deciders and applies everything to them, as after a restart. So nothing that
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from kumi.api.meta import Object
+from kumi.api.wire import JsonObject
 from kumi.runtime.reconcile import Note, Write
 
 
@@ -46,6 +48,8 @@ class Batch:
 
 
 NO_STEPS = Batch()
+FAILED_TO_DECIDE = "FailedToDecide"
+"""the reason of the warnings to those who wait for a decider that fails"""
 
 
 class Decider(Protocol):
@@ -81,4 +85,13 @@ class Follower(Protocol):
 
     def reached(self, type_: type[Object], revision: str) -> None:
         """Everything of that type up to the revision was applied. Called before `decide`, when it has moved."""
+        ...
+
+
+@runtime_checkable
+class Awaited(Protocol):
+    """A decider on whose decisions somebody waits, who is told when it fails."""
+
+    def awaited_by(self) -> Iterator[JsonObject]:
+        """References of who waits, those that people look at first; asked after an error, of whatever it was in."""
         ...

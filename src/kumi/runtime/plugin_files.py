@@ -5,7 +5,7 @@ The rule   installed     every entry point of the group `kumi.plugins` of a pack
            Kumi's own names can't be taken, and no name is given twice.
 Why        built-ins and strangers enter by one door: a class that kumi.engine.placement.hooks describes.
 Trust      a plug-in is Python that runs in Kumi's process, with Kumi's rights: the policy's author is trusted with that.
-Errors     KumiError with the file or the package.
+Errors     KumiError with the file or the package. One that raises while it decides: at_fault.py.
 Not here   which of them have a say: the tiers of the policy.
 """
 
@@ -22,12 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 from kumi.api.errors import KumiError
 from kumi.engine.placement.plugins.registry import PLUGINS
+from kumi.runtime.at_fault import KUMI, MODULE
 
 if TYPE_CHECKING:
     from kumi.engine.placement.hooks import Configured
 
 GROUP = "kumi.plugins"
-BUILT_IN = "kumi"
+BUILT_IN = KUMI
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def _installed() -> list[Found]:
 
 def _of_file(file: Path) -> Found:
     name = file.stem
-    spec = importlib.util.spec_from_file_location(f"kumi_plugin_{name}", file)
+    spec = importlib.util.spec_from_file_location(MODULE + name, file)
     if spec is None or spec.loader is None:
         raise KumiError(f"plug-in {file} is no Python file")
     module = importlib.util.module_from_spec(spec)

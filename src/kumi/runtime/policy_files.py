@@ -2,19 +2,22 @@
 
 The rule   one document, YAML or JSON; the plug-ins that it names are Python files beside it (plugin_files.py)
            a ConfigMap that holds one of these is what it holds (config_maps.py)
-Errors     KumiError with the path; of what can be read and is wrong every field at once, one a line, with its line in the file.
+           what it says in vain is told with its line by whoever reads it (Profile.vain)
+Errors     KumiError with the path; of what can be read and is wrong every field at once, one a line, with its line in the file,
+           in the order of these.
 Not here   what the fields mean: kumi.engine.policy.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kumi.api.errors import KumiError
+from kumi.api.errors import FieldError, KumiError
 from kumi.runtime.config_maps import Inner, is_config_map, unwrapped
 
 if TYPE_CHECKING:
@@ -44,19 +47,29 @@ def checked(
 ) -> Profile:
     """The profile that the policy `raw` asks for, which is what that document of the file says in `text`. `plugins`: files of
     plug-ins besides those that it names. KumiError."""
-    from kumi.engine.policy import PolicyError, parse, plugin_files
+    from kumi.engine.policy import PolicyError, odd, parse, plugin_files
     from kumi.runtime.plugin_files import others
 
     if text and is_config_map(raw):
         inner = opened(raw, path, text, document)
         return checked(inner.raw, path, inner.text, plugins=plugins)
     named = [path.parent / file for file in plugin_files(raw)] if path is not None else []
-    found = others([*named, *plugins])
+    made = {one.name: one.made for one in others([*named, *plugins])}
     try:
-        return parse(raw, {one.name: one.made for one in found})
+        profile = parse(raw, made)
     except PolicyError as error:
-        lines = "\n".join(f"  line {line_of(text, wrong.path, document)}: {wrong.text()}" for wrong in error.errors)
+        lines = "\n".join(f"  line {line}: {wrong.text()}" for line, wrong in _by_line(error.errors, text, document))
         raise KumiError(f"the policy {path} is wrong:\n{lines}") from error
+    vain = tuple(
+        f"the policy {path}{f', line {line}' if text else ''}: {one.path}: {one.detail}"
+        for line, one in _by_line(odd(raw, made), text, document)
+    )
+    return replace(profile, vain=vain) if vain else profile
+
+
+def _by_line(errors: Iterable[FieldError], text: bytes, document: int) -> list[tuple[int, FieldError]]:
+    found = [(line_of(text, error.path, document), error) for error in errors]
+    return sorted(found, key=lambda pair: pair[0])
 
 
 def opened(raw: Mapping[str, Any], path: Path | None, text: bytes, document: int = 0) -> Inner:

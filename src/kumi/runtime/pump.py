@@ -15,7 +15,8 @@ Held back  a change of an object whose last acknowledged write the view does not
            it is from before the write. What comes with the write is applied as one change.
 Replaced   an object that was deleted and made again is applied as two changes.
 Bugs       any exception of a decider ends the cycle. A replay file is written, new deciders are made after a back-off, and
-           everything is applied to them.
+           everything is applied to them. The log says whose error it is, a plug-in's or Kumi's own; so do warnings about those
+           who wait (FailedToDecide, TOLD_AT_MOST of them).
 Livelock   a decider that decides the very same steps again although all were acknowledged and nothing changed is
            slowed down like a failing one, and the log says so.
 Unsound    a pump with so many bugs, or so many of these repetitions, in a row that nobody should count on its deciders; and one
@@ -31,15 +32,17 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from kumi.api.measures import Family, Measured, Sample
 from kumi.api.meta import Object
-from kumi.runtime.decider import Batch, Decider, Follower, Step
+from kumi.runtime.at_fault import at_fault
+from kumi.runtime.decider import FAILED_TO_DECIDE, Awaited, Batch, Decider, Follower, Step
 from kumi.runtime.doubts import Doubts, in_doubt
 from kumi.runtime.expectations import HOLD_MS, Expectations, Expected
 from kumi.runtime.manager import Surroundings
-from kumi.runtime.reconcile import Write
+from kumi.runtime.reconcile import Note, Write
 from kumi.runtime.replay import Replay, objects_of
 from kumi.runtime.writes import FAULTS, Verdict, describe, perform, verdict
 
@@ -58,6 +61,9 @@ LIVELOCKED = 8
 """Repetitions in a row after which it does."""
 BEGIN_MS = 60_000
 """How long it may wait for the first lists of what its deciders watch."""
+
+TOLD_AT_MOST = 100
+"""Of those who wait for a decider that fails, how many are told so."""
 
 RECENT = 500
 """Calls of the deciders that a replay file tells."""
@@ -338,7 +344,9 @@ class Pump:
     async def _renew(self, error: Exception) -> int:
         """Tells what happened, waits, and starts over with new deciders."""
         self._bugs += 1
-        log.error("%s stopped: a bug", self.name, exc_info=error)
+        whose = at_fault(error)
+        log.error("%s stopped: %s", self.name, f"an error of {whose}" if whose else "a bug", exc_info=error)
+        self._warn_who_waits(f"{whose or 'the scheduler'} fails with {type(error).__name__}: {error}")
         text = "".join(traceback.format_exception(error))
         now_ms = self._around.clock.now_ms()
         objects = objects_of(self._informers.cache, self._types)
@@ -353,6 +361,15 @@ class Pump:
         self._last = ()
         self._mark_everything()
         return 0
+
+    def _warn_who_waits(self, why: str) -> None:
+        """Tells those who wait for a decider that nothing is decided."""
+        for decider in self._deciders:
+            if not isinstance(decider, Awaited):
+                continue
+            for about in islice(decider.awaited_by(), TOLD_AT_MOST):
+                note = Note(about, FAILED_TO_DECIDE, f"Nothing is decided: {why}", "Warning")
+                self._around.events.tell(note, decider.name)
 
     def _mark_everything(self) -> None:
         """Everything that is there counts as a change."""

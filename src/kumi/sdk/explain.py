@@ -8,6 +8,8 @@ who went ahead or gave up what they held meanwhile are left out before it is tol
     position   smaller by those who are no longer ahead
 
 Pods       of a job without Workload, a gang or a pod, and of a job that was admitted: those that have no node say why.
+Nothing said  the last warning about it, its maker, its gang, or its first pod without a node; else that nothing is decided yet.
+Failure    where the last warning is that nobody can decide, what was said before is told with it.
 Cost       one request for each of those who are named (six at most); a list of the namespace's pods.
 """
 
@@ -23,6 +25,7 @@ from kumi.api.volcano import GROUP_NAME_ANNOTATION, PodGroup
 from kumi.api.wire import JsonObject
 from kumi.bridge.messages import Unplaced, why, why_unplaced, why_without_workload
 from kumi.runtime.client import Reader
+from kumi.runtime.decider import FAILED_TO_DECIDE
 from kumi.sdk.follow import ended_how
 from kumi.sdk.jobs import JobName, find_workload, is_owned
 
@@ -32,14 +35,20 @@ async def explain(client: Reader, job: JobName) -> tuple[str, str]:
     workload = await find_workload(client, job)
     if workload is None:
         current = await client.get(job.kind, job.namespace, job.name)
-        return why_without_workload(current, await _last_warning(client, job), await _unplaced(client, job, current))
+        waits, group = await _unplaced(client, job, current)
+        about = [job.uid, *_maker_of(current), *group, *(pod["metadata"]["uid"] for pod in waits.waiting()[:1])]
+        warning = await _last_warning(client, job.namespace, about)
+        said = why_without_workload(current, _text(warning), waits)
+        return _with_failure(said, warning) if waits.waiting() else said
     if _is_true(workload, "Admitted") and not _is_true(workload, "Finished"):
         pods = await _pods(client, job)
-        said = _crashing(job, pods) or _stuck(pods)
-        if said is not None:
-            return said
+        failing = _crashing(job, pods) or _stuck(pods)
+        if failing is not None:
+            return failing
     record = (workload.get("status") or {}).get("decision")
-    return why(await as_of_now(client, record) if record else None, workload)
+    warning = await _last_warning(client, job.namespace, [workload["metadata"]["uid"]])
+    said = why(await as_of_now(client, record) if record else None, workload, _text(warning))
+    return said if (workload.get("status") or {}).get("admission") else _with_failure(said, warning)
 
 
 def _crashing(job: JobName, pods: Sequence[JsonObject]) -> tuple[str, str] | None:
@@ -61,22 +70,23 @@ def _stuck(pods: Sequence[JsonObject]) -> tuple[str, str] | None:
     return None if said is None else (f"it was admitted, and {said[0]}", said[1])
 
 
-async def _unplaced(client: Reader, job: JobName, current: JsonObject) -> Unplaced:
-    """The pods of a job, of a gang, or one alone, and what their gang says."""
+async def _unplaced(client: Reader, job: JobName, current: JsonObject) -> tuple[Unplaced, list[str]]:
+    """The pods of a job, of a gang, or one alone, and what their gang says; the uid of that gang, if there is one."""
     pods = [current] if job.kind.type is Pod else await _pods(client, job)
     groups = {_group_of(pod) for pod in pods} if job.kind.type is not PodGroup else {job.name}
     if len(groups) != 1 or groups == {""}:
-        return Unplaced(pods)
+        return Unplaced(pods), []
     (name,) = groups
     try:
         group = await client.get(SCHEME.of(PodGroup), job.namespace, name)
     except ApiError as error:
         if error.code != 404:
             raise
-        return Unplaced(pods)
+        return Unplaced(pods), []
     conditions: list[JsonObject] = (group.get("status") or {}).get("conditions") or []
     said = next((c for c in conditions if c.get("type") == "Unschedulable" and c.get("status") == "True"), {})
-    return Unplaced(pods, f"{job.namespace}/{name}", str(said.get("message") or ""))
+    waits = Unplaced(pods, f"{job.namespace}/{name}", str(said.get("message") or ""))
+    return waits, [group["metadata"]["uid"]]
 
 
 async def _pods(client: Reader, job: JobName) -> list[JsonObject]:
@@ -140,8 +150,28 @@ def _is_true(obj: JsonObject, condition: str) -> bool:
     return any(c.get("type") == condition and c.get("status") == "True" for c in conditions)
 
 
-async def _last_warning(client: Reader, job: JobName) -> str:
-    about = f"involvedObject.uid={job.uid},type=Warning"
-    page = await client.list(SCHEME.of(Event), job.namespace, fields=about)
-    newest = max(page.items, key=lambda e: (e.get("lastTimestamp") or "", e["metadata"]["name"]), default=None)
-    return str(newest.get("message") or "") if newest is not None else ""
+def _maker_of(obj: JsonObject) -> list[str]:
+    """The uid of who made it, if somebody did: what can't be made for a pod is told of its maker."""
+    owners: list[JsonObject] = obj["metadata"].get("ownerReferences") or []
+    return [str(owner["uid"]) for owner in owners if owner.get("controller")]
+
+
+async def _last_warning(client: Reader, namespace: str, about: Sequence[str]) -> JsonObject:
+    """The newest warning event about objects with one of these uids; {}: there is none."""
+    found: list[JsonObject] = []
+    for uid in dict.fromkeys(about):
+        wanted = f"involvedObject.uid={uid},type=Warning"
+        found += (await client.list(SCHEME.of(Event), namespace, fields=wanted)).items
+    return max(found, key=lambda e: (e.get("lastTimestamp") or "", e["metadata"]["name"]), default={})
+
+
+def _text(event: JsonObject) -> str:
+    return str(event.get("message") or "")
+
+
+def _with_failure(said: tuple[str, str], warning: JsonObject) -> tuple[str, str]:
+    """What was decided when somebody could decide; and that nobody could at that later time."""
+    told = _text(warning).rstrip(".")
+    if warning.get("reason") != FAILED_TO_DECIDE or told[1:] in said[0]:
+        return said
+    return said[0], f"{said[1]}; at {warning.get('lastTimestamp')}: {told[:1].lower()}{told[1:]}"

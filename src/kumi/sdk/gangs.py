@@ -4,26 +4,27 @@ The rule   a gang holds what its pods ask for that are on a node and have not en
            it waits while it has pods without a node, or fewer pods than it needs: for what these ask for, else for what it says
            that it needs in all
            why: the message of its condition Unschedulable, while that is true; else what the first of its pods without a node
-           says: one that runs may have pods that wait
+           says: one that runs may have pods that wait; and the last warning about it where nobody says why, or nobody can decide
            a queue holds and counts what its own status says
 Order      by queue, by namespace and name.
-Cost       three lists.
+Cost       three lists; a fourth where one waits.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
 from kumi.api import core, volcano
 from kumi.api.pod_requests import pod_requests
-from kumi.api.quantity import format_amount, parse_amount
+from kumi.api.quantity import format_amount, is_on_nodes, parse_amount
 from kumi.api.scheme import SCHEME
 from kumi.api.wire import JsonObject
 from kumi.runtime.client import Reader
+from kumi.runtime.decider import FAILED_TO_DECIDE
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,28 @@ async def look(client: Reader, namespace: str = "") -> tuple[list[Queue], list[G
         client.list(SCHEME.of(volcano.Queue)), *(client.list(kind, namespace) for kind in kinds)
     )
     found = gangs(groups.items, pods.items)
+    if any(gang.waits_for for gang in found):
+        warned = await _warnings(client, namespace)
+        found = [
+            replace(g, why=_why(g.why, warned.get((g.namespace, g.name), {}))) if g.waits_for else g for g in found
+        ]
     return [_queue(queue, found) for queue in sorted(queues.items, key=lambda q: str(q["metadata"]["name"]))], found
+
+
+def _why(said: str, warning: JsonObject) -> str:
+    """Why a gang waits, and that nobody can decide, if that is so."""
+    told = str(warning.get("message") or "")
+    if said and warning.get("reason") == FAILED_TO_DECIDE:
+        return f"{said} At {warning.get('lastTimestamp')}: {told}"
+    return said or told
+
+
+async def _warnings(client: Reader, namespace: str) -> dict[tuple[str, str], JsonObject]:
+    """PodGroup, by namespace and name -> the last warning event about it."""
+    wanted = "involvedObject.kind=PodGroup,type=Warning"
+    page = await client.list(SCHEME.of(core.Event), namespace, fields=wanted)
+    told = sorted(page.items, key=lambda event: (event.get("lastTimestamp") or "", event["metadata"]["name"]))
+    return {(e["metadata"]["namespace"], str(e["involvedObject"].get("name") or "")): e for e in told}
 
 
 def gangs(groups: Iterable[JsonObject], pods: Iterable[JsonObject]) -> list[Gang]:
@@ -101,7 +123,7 @@ def _gang(group: volcano.PodGroup, pods: list[core.Pod]) -> Gang:
         len(pods),
         len(placed),
         _sum(placed),
-        _sum(waiting) or {r: str(q) for r, q in sorted(wants.items())},
+        _sum(waiting) or {r: str(q) for r, q in sorted(wants.items()) if is_on_nodes(r)},
         str(unschedulable.get("message", "")) if unschedulable.get("status") == "True" else _first_said(waiting),
     )
 

@@ -87,3 +87,13 @@ def test_a_tier_is_named_once() -> None:
     topology = {"mode": "hard", "highestTierAllowed": 1, "highestTierName": "rack"}
     made = {"metadata": {"name": "g"}, "spec": {"networkTopology": topology}}
     assert [e.path for e in validate_pod_group(made, None)] == ["spec.networkTopology.highestTierName"]
+
+
+def test_a_tier_of_a_subgroup_is_named_once_too() -> None:
+    both = {"networkTopology": {"highestTierAllowed": 1, "highestTierName": "rack"}}
+    made = {
+        "metadata": {"name": "g"},
+        "spec": {"subGroupPolicy": [{"networkTopology": {"highestTierAllowed": 2}}, both]},
+    }
+    named = [e.path for e in validate_pod_group(made, None)]
+    assert named == ["spec.subGroupPolicy[1].networkTopology.highestTierName"]

@@ -132,3 +132,9 @@ def test_a_pod_says_whether_it_gives_way_and_uses_nodes_that_are_lent(
 def test_a_pod_says_which_share_of_a_gpu_it_wants_and_which_gpus_it_has() -> None:
     made = read(meta={"annotations": {"kumi.dev/gpu-share": "460", "kumi.dev/gpu-index": "3"}}, nodeName="node")
     assert (made.shape.share, made.shape.requests, made.devices) == (460, (("nvidia.com/gpu", 460),), (3,))
+
+
+def test_one_that_another_scheduler_places_is_in_no_gang_of_kumis() -> None:
+    meta = {"annotations": {"scheduling.k8s.io/group-name": "g"}}
+    assert read(meta=meta, schedulerName="volcano").member.group == "n/g"
+    assert read(meta=meta, schedulerName="other").member == gangs.ALONE

@@ -95,3 +95,10 @@ def test_what_annotations_say_for_plugins() -> None:
 def test_without_annotations_nothing_is_said() -> None:
     made = read()
     assert (made.waiting_ms, made.unavailable, made.affinity, made.role_order, made.workload) == (None, "", (), (), "")
+
+
+def test_what_no_node_has_is_left_to_the_quotas_of_the_namespace() -> None:
+    made = read({"minResources": {"cpu": "1", "requests.cpu": "500m", "limits.memory": "1Ki", "count/pods": "2"}})
+    assert made.resources == (("cpu", 1000),)
+    assert made.counted == (("count/pods", 2000), ("limits.memory", 1024), ("requests.cpu", 500))
+    assert read({"minResources": {"count/pods": "1"}}).resources == ()

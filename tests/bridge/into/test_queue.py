@@ -107,3 +107,14 @@ def test_what_is_no_quantity_is_an_error() -> None:
 )
 def test_limits_by_node_group_are_json_or_can_not_be_read(text: str, limits: object) -> None:
     assert read(annotations={volcano.GROUP_LIMITS_ANNOTATION: text}).group_limits == limits
+
+
+def test_what_no_node_has_says_nothing() -> None:
+    odd = {"cpu": "1", "requests.cpu": "1", "count/pods": "5", "limits.memory": "1Gi"}
+    limits = '{"g": {"cpu": 1, "count/pods": 2}}'
+    made = read(
+        {"capability": odd, "deserved": odd, "guarantee": {"resource": odd}},
+        annotations={volcano.GROUP_LIMITS_ANNOTATION: limits},
+    )
+    one = (("cpu", 1000),)
+    assert (made.capability, made.deserved, made.guarantee, made.group_limits) == (one, one, one, (("g", one),))

@@ -62,10 +62,15 @@ def test_a_gang_that_is_not_placed_says_how_many_fit_and_what_the_nodes_said() -
 
 
 @pytest.mark.parametrize(
-    ("code", "reason"), [(Code.GANG_INCOMPLETE, "NotEnoughTasks"), (Code.NO_QUEUE, "NotEnoughResources")]
+    ("code", "role", "reason"),
+    [
+        (Code.GANG_INCOMPLETE, "", "NotEnoughTasks"),
+        (Code.GANG_INCOMPLETE, "master", "NotEnoughPodsOfTask"),
+        (Code.NO_QUEUE, "", "NotEnoughResources"),
+    ],
 )
-def test_the_words_of_the_conditions_are_volcanos(code: Code, reason: str) -> None:
-    said = GangPhase("ns/a", Phase.PENDING, reasons=(Reason(code, where="q", pods=1),))
+def test_the_words_of_the_conditions_are_volcanos(code: Code, role: str, reason: str) -> None:
+    said = GangPhase("ns/a", Phase.PENDING, reasons=(Reason(code, where="q", pod_set=role, pods=1),))
     assert conditions(status_of(gang_phase("t", said, group(), NOW_MS)))["Unschedulable"] == ("True", reason)
 
 

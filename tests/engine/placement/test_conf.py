@@ -131,7 +131,7 @@ def test_names_that_nobody_knows_are_named_by_their_path() -> None:
     assert [(e.path, e.value) for e in found] == [
         ("actions", "dance"),
         ("tiers[0].plugins[1].name", "gong"),
-        ("configurations", "sing"),
+        ("configurations[1].name", "sing"),
     ]
     assert 'supported values: "allocate", "preempt"' in found[0].text()
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from kumi.engine.model import NodeUsage, Pod
 from kumi.engine.placement.conf import Option
-from kumi.engine.placement.framework import Framework, by_number
+from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
 from kumi.engine.placement.hooks import Vote
 from kumi.engine.placement.tasks import Status
@@ -149,25 +149,6 @@ def test_the_order_of_victims_is_one_order(scene: Scene, plugins: list[str]) -> 
 
     is_total(pods[:5], compare)
     assert at.sorted_victims(pods, preemptor) == sorted(pods, key=cmp_to_key(compare))
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("ns/web-0-9", "ns/web-0-10"),  # numbers, not letters
-        ("ns/z-0-1", "ns/a-0-2"),
-    ],
-)
-def test_tasks_go_by_the_number_at_the_end_of_their_names(first: str, second: str) -> None:
-    early, late = pod(first, created_ms=9), pod(second, created_ms=1)
-    assert by_number(early, late) < 0 < by_number(late, early)
-
-
-@pytest.mark.parametrize("names_", [("ns/a-1", "ns/b-0"), ("ns/a-x-1", "ns/b-x-y"), ("ns/a-x-1", "ns/b-y-1")])
-def test_tasks_without_different_numbers_go_by_their_age(names_: tuple[str, str]) -> None:
-    early, late = pod(names_[0], created_ms=1), pod(names_[1], created_ms=2)
-    assert by_number(early, late) < 0
-    assert by_number(replace(early, created_ms=2, uid="u2"), replace(late, uid="u1")) > 0
 
 
 def test_a_gang_without_its_queue_does_not_count() -> None:
@@ -328,3 +309,19 @@ def test_nodes_that_a_plugin_without_a_word_refuses_are_told_by_its_name_besides
         (Code.NODE_NOT_MATCHED, 1, "usage"),
     ]
     assert [r.detail for r in scene.open(option("usage", without=("enablePredicate",))).refusals(scene.pod("t"))] == []
+
+
+def test_who_turned_a_gang_away_is_as_the_first_that_said_no_and_tells_has_it_else_its_queue() -> None:
+    scene = Scene(line(), node("n", cpu=4), gang("a", needs={"cpu": 9}))
+    assert scene.open("proportion", "overcommit").turned_away(scene.job("a")) is Code.NODES_CLAIMED
+    assert scene.open(("gang",)).turned_away(scene.job("a")) is Code.NOT_LET_IN
+    scene.put(line(capability={"cpu": 3}), gang("a", needs={"cpu": 4}))
+    assert scene.open("overcommit", "proportion").turned_away(scene.job("a")) is Code.NOT_LET_IN
+
+
+def test_a_queue_withholds_only_what_a_plug_in_says_no_to() -> None:
+    scene = Scene(line(capability={"cpu": 1}), node("n", cpu=4), gang("a"), task("a-0", "a", cpu=2))
+    assert scene.open("proportion").withholds(scene.queue("q"), scene.pod("a-0"))
+    assert not scene.open("gang").withholds(scene.queue("q"), scene.pod("a-0"))
+    scene.put(line())
+    assert not scene.open("proportion").withholds(scene.queue("q"), scene.pod("a-0"))

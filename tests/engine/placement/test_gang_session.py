@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kumi.engine import invariants
 from kumi.engine.decisions import Bind, Decision, EvictPod, GangPhase, Unplaced
-from kumi.engine.gangs import Member, Phase, PodGroup, PriorityClass, Queue
+from kumi.engine.gangs import Member, NamespaceQuota, Phase, PodGroup, PriorityClass, Queue
 from kumi.engine.model import Node, NodeUsage, Noun, NumaTopology, Pod, Profile, Put, Remove
 from kumi.engine.placement import gang_session, session
 from kumi.engine.placement.conf import VOLCANO, Arguments, Conf, Option
@@ -86,7 +86,7 @@ def test_1_of_two_gangs_of_four_on_four_slots_one_runs_whole_and_the_other_has_n
     assert sorted(bound(decided)) == [f"ns/a-{n}" for n in range(4)]
     assert last(decided, "ns/a") == GangPhase("ns/a", Phase.RUNNING, running=4)
     other = last(decided, "ns/b")
-    assert (other.phase, [r.code for r in other.reasons]) == (Phase.INQUEUE, [Code.GANG_SHORT, Code.QUEUE_SHARE])
+    assert (other.phase, [r.code for r in other.reasons]) == (Phase.INQUEUE, [Code.GANG_SHORT, Code.NODES_FULL])
 
 
 def test_2_a_gang_that_is_too_large_says_how_many_of_how_many_fit() -> None:
@@ -433,3 +433,60 @@ def test_pods_whose_word_did_not_reach_them_are_told_again() -> None:
     hall.state.settle(told[1], ok=True)
     again = [one for one in session.decide(hall.state, 0) if isinstance(one, Unplaced)]
     assert [one.pod for one in again] == ["ns/a-0"]
+
+
+def held_group(**fields: object) -> PodGroup:
+    """A pod group without pods, whose maker waits until it is let in."""
+    return group("ns/a", 1, resources=amounts(cpu=12), **fields)
+
+
+def letting_in(*plugins: str) -> Conf:
+    return Conf(("enqueue", "allocate"), (tuple(Option(name) for name in ("gang", "predicates", *plugins)),))
+
+
+def phases(decided: list[Decision]) -> list[Phase]:
+    return [d.phase for d in decided if isinstance(d, GangPhase) and d.group == "ns/a"]
+
+
+@pytest.mark.parametrize("plugins", [("overcommit",), ("proportion",), ("capacity",), ("overcommit", "proportion")])
+def test_a_pod_group_without_pods_is_let_in_when_a_node_comes(plugins: tuple[str, ...]) -> None:
+    hall = Hall(*(node(f"n{n}", cpu=4) for n in range(2)), held_group(), conf=letting_in(*plugins))
+    said = last(hall.run(), "ns/a")
+    assert (said.phase, [r.code for r in said.reasons]) == (Phase.PENDING, [Code.NODES_CLAIMED])
+    hall.put(node("large", cpu=40))
+    assert phases(hall.run()) == [Phase.INQUEUE]
+    assert hall.run() == []
+
+
+def test_a_pod_group_without_pods_is_let_in_when_a_quota_of_its_namespace_is_raised() -> None:
+    small = NamespaceQuota("ns/quota", hard=amounts(cpu=8))
+    hall = Hall(node("n", cpu=40), small, held_group(), conf=letting_in("resourcequota"))
+    said = last(hall.run(), "ns/a")
+    assert (said.phase, [(r.code, r.where) for r in said.reasons]) == (Phase.PENDING, [(Code.NAMESPACE_QUOTA, "ns")])
+    hall.put(replace(small, hard=amounts(cpu=12)))
+    assert phases(hall.run()) == [Phase.INQUEUE]
+
+
+def test_a_pod_group_without_pods_is_let_in_when_its_queue_may_have_more() -> None:
+    small = replace(Queue("default"), capability=amounts(cpu=8))
+    hall = Hall(node("n", cpu=40), small, held_group(), conf=letting_in("capacity"))
+    assert [r.code for r in last(hall.run(), "ns/a").reasons] == [Code.NOT_LET_IN]
+    hall.put(Queue("default"))
+    assert phases(hall.run()) == [Phase.INQUEUE]
+
+
+def test_a_pod_group_without_pods_is_let_in_when_it_has_waited_as_long_as_it_may() -> None:
+    by_others = letting_in("overcommit")
+    file = replace(by_others, tiers=((Option("sla"),), *by_others.tiers))
+    hall = Hall(node("n", cpu=8), held_group(created_ms=1000, waiting_ms=4000), conf=file)
+    assert phases(hall.run(2000)) == [Phase.PENDING]
+    assert hall.run(4999) == []
+    assert phases(hall.run(5000)) == [Phase.INQUEUE]
+
+
+def test_one_that_has_some_of_its_pods_hears_first_why_it_is_not_let_in() -> None:
+    hall = Hall(node("n", cpu=8), replace(held_group(), least=3), conf=letting_in("overcommit"))
+    hall.put(*members("ns/a", 2))
+    assert [r.code for r in last(hall.run(), "ns/a").reasons] == [Code.NODES_CLAIMED, Code.GANG_INCOMPLETE]
+    hall.put(node("large", cpu=40))
+    assert [r.code for r in last(hall.run(), "ns/a").reasons] == [Code.GANG_INCOMPLETE]

@@ -86,6 +86,17 @@ def test_who_may_not_be_taken_or_may_not_take(spoiled: str) -> None:
     assert moves(world.decide()) == []
 
 
+@pytest.mark.parametrize(("pod_says", "gone"), [(None, []), (False, []), (True, ["l"])])
+def test_a_gang_that_says_it_is_not_to_be_stopped_is_not_for_a_pod_either(
+    pod_says: bool | None, gone: list[str]
+) -> None:
+    runs = low("l", "n", member=Member(group="ns/g", preemptable=pod_says))
+    world = World(node("n", cpu=1), Queue("q"), PodGroup("ns/g", "q", least=0, preemptable=False), runs)
+    world.decide()
+    world.put(high())
+    assert evicted(world.decide()) == gone
+
+
 def test_a_free_node_is_used_before_anybody_goes() -> None:
     world = World(node("a", cpu=1), node("b", cpu=1), low("l", "a"), high())
     assert moves(world.decide()) == [Bind("ns/h", "b")]

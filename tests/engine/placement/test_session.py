@@ -4,19 +4,39 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from random import Random
 
+import pytest
 from hypothesis import given, settings
 
 from kumi.engine import invariants
 from kumi.engine.admission import cycle
 from kumi.engine.decisions import Bind, Evict, Unplaced
-from kumi.engine.model import Admission, Neighbours, Node, Pod, PodSet, PodSetAssigned, Profile, Put, Remove, Workload
+from kumi.engine.gangs import Member, PodGroup
+from kumi.engine.model import (
+    Admission,
+    Namespace,
+    Neighbours,
+    Node,
+    Pod,
+    PodSet,
+    PodSetAssigned,
+    PodShape,
+    PodTerm,
+    Profile,
+    Put,
+    Remove,
+    Requirement,
+    SpreadTerm,
+    Workload,
+)
 from kumi.engine.placement import session
 from kumi.engine.reasons import Code, Reason
 from kumi.engine.state import State
-from kumi.testing.builders import GPU, door, flavor, node, pod, pods_of, queue, shape, workload
+from kumi.testing.builders import GPU, amounts, door, flavor, node, pod, pods_of, queue, shape, workload
 from kumi.testing.diagram import Cluster
-from kumi.testing.neighbours import HOST, here
+from kumi.testing.gangs import line
+from kumi.testing.neighbours import HOST, ZONE, here
 from kumi.testing.strategies import ENDURES, TAINT, World, worlds
 
 
@@ -392,3 +412,131 @@ def test_a_promised_place_is_like_a_pod_to_those_who_look() -> None:
     state.apply(Remove(Workload, "ns/w"))
     state.apply(Put(looking("b", "c", apart=(here("app", "a"), here("app", "b")))))
     assert said(session.decide(state, 0)) == [("ns/b", "n1")]
+
+
+RED = (Requirement("team", "In", ("red",)),)
+LOOKS = (
+    None,
+    Neighbours(near=(PodTerm(ZONE, (), namespace_selector=RED),)),
+    Neighbours(apart=(PodTerm(ZONE, (), namespace_selector=RED),)),
+    Neighbours(apart=(PodTerm(HOST, (), namespace_selector=(Requirement("team", "Exists"),)),)),
+    Neighbours(spread=(SpreadTerm(ZONE, (), 1),)),
+    Neighbours(spread=(SpreadTerm(ZONE, (), 1, by_taints=True),)),
+)
+"""what a pod may say of others: by the labels of their namespaces, by what zones there are"""
+
+
+def some_delta(random: Random, number: int) -> list[Put | Remove]:
+    """Anything that placement reads."""
+    name, space = f"n{random.randrange(4)}", f"s{random.randrange(3)}"
+    word = random.choice(
+        ["pod", "pod", "gang", "gang", "go", "node", "no node", "namespace", "namespace", "no namespace"]
+    )
+    made = PodShape(amounts(cpu=random.randrange(1, 3)), neighbours=random.choice(LOOKS))
+    if word == "pod":
+        return [Put(Pod(f"p{number}", f"{space}/p{number}", made, number))]
+    if word == "gang":
+        group = PodGroup(f"{space}/g{number}", "q", uid=f"g{number}", least=2)
+        of = Member(group=group.key)
+        uids = [f"g{number}-{i}" for i in range(2)]
+        return [Put(group), *(Put(Pod(uid, f"{space}/{uid}", made, number, member=of)) for uid in uids)]
+    if word == "node" or number < 3:
+        labels = random.choice([((HOST, name), (ZONE, f"z{random.randrange(2)}")), ((HOST, name),)])
+        return [Put(Node(name, labels, amounts(cpu=4, pods=110), random.choice([(), (), (TAINT,)])))]
+    if word == "namespace":
+        return [Put(Namespace(space, random.choice([(), (("team", "red"),), (("team", "blue"),)])))]
+    return [Remove(*{"no node": (Node, name), "no namespace": (Namespace, space)}.get(word, (Pod, f"p{number - 3}")))]
+
+
+def test_nothing_that_placement_reads_changes_without_waking_those_whom_it_lets_go() -> None:
+    """Two clusters with one history: in the second everybody is looked at each time."""
+    seen = Counter[str]()
+    for seed in range(15):
+        random = Random(seed)
+        woken, always = State(), State()
+        for state in (woken, always):
+            state.apply(Put(line("q")))
+        for number in range(40):
+            for delta in some_delta(random, number):
+                woken.apply(delta)
+                always.apply(delta)
+            always.nodes.gain_all()
+            always.answers.stir()
+            for state in (woken, always):
+                for decision in session.decide(state, number):
+                    state.settle(decision, ok=True)
+                    seen[type(decision).__name__] += 1
+            assert woken.pods.node_of == always.pods.node_of, (seed, number)
+    assert min(seen["Bind"], seen["Unplaced"]) > 100, seen
+
+
+@pytest.mark.parametrize("gang", [False, True])
+def test_labels_of_a_namespace_let_those_go_who_look_for_them(gang: bool) -> None:
+    state = State()
+    shape_ = PodShape(amounts(cpu=1), neighbours=LOOKS[1])
+    nouns = [
+        node("n1", {ZONE: "z"}, cpu=8),
+        Namespace("a", ()),
+        Pod("a", "a/a", PodShape(amounts(cpu=1)), 0, node="n1"),
+    ]
+    who = Pod("p", "ns/p", shape_, 0, member=Member(group="ns/g") if gang else Member())
+    for noun in [*nouns, *([line("q"), PodGroup("ns/g", "q", uid="g", least=1)] if gang else []), who]:
+        state.apply(Put(noun))
+    session.decide(state, 0)
+    assert "p" not in state.pods.node_of
+    state.apply(Put(Namespace("a", (("team", "red"),))))
+    session.decide(state, 1)
+    assert state.pods.node_of["p"] == "n1"
+
+
+def test_a_zone_that_is_gone_with_its_last_node_holds_up_nobody() -> None:
+    state = State()
+    apart = PodShape(amounts(cpu=1), neighbours=LOOKS[4])
+    for noun in (node("n1", {ZONE: "a"}, cpu=8), node("n2", {ZONE: "b"}, cpu=0), Pod("a", "ns/a", apart, 0, node="n1")):
+        state.apply(Put(noun))
+    state.apply(Put(Pod("p", "ns/p", apart, 0)))
+    session.decide(state, 0)
+    assert "p" not in state.pods.node_of
+    state.apply(Remove(Node, "n2"))
+    session.decide(state, 1)
+    assert state.pods.node_of["p"] == "n1"
+
+
+def test_labels_of_a_namespace_let_a_workload_start_that_looks_for_them() -> None:
+    state = State()
+    looks = PodShape(amounts(cpu=1), neighbours=LOOKS[1])
+    here_ = (
+        node("n1", {ZONE: "z"}, cpu=8),
+        Namespace("a", ()),
+        Pod("a", "a/a", PodShape(amounts(cpu=1)), 0, node="n1"),
+    )
+    there = (
+        flavor("f"),
+        queue("q", {"f": {"cpu": 8}}),
+        door("ns/q", "q"),
+        workload("ns/w", pod_shape=looks, queue="ns/q"),
+    )
+    for noun in (*here_, *there):
+        state.apply(Put(noun))
+    cycle.decide(state, 0)
+    assert "ns/w" not in state.holdings.admission
+    state.apply(Put(Namespace("a", (("team", "red"),))))
+    cycle.decide(state, 1)
+    assert "ns/w" in state.holdings.admission
+
+
+def test_labels_of_a_namespace_let_its_workloads_into_a_queue_that_asks_for_them() -> None:
+    state = State()
+    there = (
+        flavor("f"),
+        queue("q", {"f": {"cpu": 8}}, selector=RED),
+        door("ns/q", "q"),
+        workload("ns/w", queue="ns/q"),
+    )
+    for noun in (node("n1", cpu=8), Namespace("ns", ()), *there):
+        state.apply(Put(noun))
+    cycle.decide(state, 0)
+    assert "ns/w" not in state.holdings.admission
+    state.apply(Put(Namespace("ns", (("team", "red"),))))
+    cycle.decide(state, 1)
+    assert "ns/w" in state.holdings.admission

@@ -15,7 +15,8 @@ from kumi.engine.placement.surroundings import Surroundings
 from kumi.engine.reasons import Code, Reason
 from kumi.engine.state import State
 from kumi.testing.builders import amounts, node, pod
-from kumi.testing.gangs import conf, option
+from kumi.testing.gangs import Scene, conf, line, option, task
+from kumi.testing.gangs import gang as in_line
 
 CONF = Conf(
     ("enqueue", "allocate", "backfill"),
@@ -116,3 +117,85 @@ def test_one_that_is_placed_has_nothing_to_say_and_what_is_left_of_it_says_what_
     assert told(gang(2), 2, node("n", cpu=2)) == ()
     _, full = told(gang(2), 3, node("n", cpu=2), *(node(f"m{n}", cpu="900m") for n in range(2)))
     assert full.code is Code.NODES_FULL
+
+
+SHARES = conf("gang", "predicates", "proportion", actions=("allocate",))
+CAPACITY = conf("gang", "predicates", "capacity", actions=("allocate",))
+FOURS = tuple(node(f"n{n}", cpu=4) for n in range(4))
+
+
+@pytest.mark.parametrize("file", [SHARES, CAPACITY], ids=["proportion", "capacity"])
+@pytest.mark.parametrize(
+    ("nodes", "pods", "cpu", "code"),
+    [
+        ((), 1, 1, Code.NO_NODES),
+        (FOURS, 1, 30, Code.NODE_TOO_SMALL),
+        (FOURS, 5, 4, Code.NODES_FULL),
+        (FOURS[:1], 6, 1, Code.NODES_FULL),
+    ],
+    ids=["no nodes", "larger than the cluster", "full of its own", "full of its own, small ones"],
+)
+def test_a_queue_that_has_the_cluster_to_itself_is_not_what_is_in_the_way(
+    file: Conf, nodes: tuple[Node, ...], pods: int, cpu: int, code: Code
+) -> None:
+    assert [r.code for r in told(gang(pods), pods, *nodes, cpu=cpu, file=file)] == [Code.GANG_SHORT, code]
+
+
+@pytest.mark.parametrize("file", [SHARES, CAPACITY], ids=["proportion", "capacity"])
+def test_one_that_no_node_could_hold_hears_of_nodes_whatever_its_queue_may_have(file: Conf) -> None:
+    small = replace(Queue("default"), capability=amounts(cpu=2))
+    assert [r.code for r in told(gang(1), 1, *FOURS, queue=small, cpu=3, file=file)][-1] is Code.QUEUE_SHARE
+    assert [r.code for r in told(gang(1), 1, *FOURS, queue=small, cpu=5, file=file)][-1] is Code.NODE_TOO_SMALL
+
+
+@pytest.mark.parametrize("waits_for_more", [True, False])
+def test_a_queue_is_in_the_way_as_far_as_another_one_wants_its_own(waits_for_more: bool) -> None:
+    scene = Scene(line("a"), line("b"), *(node(f"n{n}", cpu=1) for n in range(4)))
+    scene.put(line_of("a", 2, 2), line_of("b", 0, 2 if waits_for_more else 0))
+    for name, runs, waits in (("a", 2, 2), ("b", 0, 2 if waits_for_more else 0)):
+        scene.put(*(task(f"{name}-r{n}", name, cpu=1, node=f"n{n}") for n in range(runs)))
+        scene.put(*(task(f"{name}-w{n}", name, cpu=1) for n in range(waits)))
+    reasons = scene.run("allocate", "gang", "predicates", "proportion").reasons
+    assert ([r.code for r in reasons["ns/a"]][-1:] if "ns/a" in reasons else []) == (
+        [Code.QUEUE_SHARE] if waits_for_more else []
+    )
+
+
+def line_of(name: str, runs: int, waits: int) -> PodGroup:
+    return in_line(name, name, least=runs + waits, phase=Phase.INQUEUE)
+
+
+def test_a_queue_of_a_tree_is_not_in_the_way_where_the_root_is_full() -> None:
+    queues = (Queue("root"), Queue("other", parent="root"))
+    leaf = replace(Queue("default"), parent="root")
+    assert [r.code for r in told(gang(5), 5, *FOURS[:1], *queues, queue=leaf, file=TREE)][-1] is Code.NODES_FULL
+    small = replace(leaf, capability=amounts(cpu=3))
+    assert [r.code for r in told(gang(4), 4, *FOURS[:1], *queues, queue=small, file=TREE)][-1] is Code.QUEUE_SHARE
+
+
+@pytest.mark.parametrize(("least", "code"), [(3, Code.NODES_FULL), (2, Code.QUEUE_SHARE)])
+def test_where_the_root_is_as_large_as_the_cluster_the_nodes_say_that_it_is_full(least: int, code: Code) -> None:
+    root = line("root", capability={"cpu": 4 if code is Code.NODES_FULL else 3})
+    scene = Scene(root, line("q", parent="root"), line("other", parent="root"), node("n", cpu=4))
+    scene.put(in_line("r", "other", phase=Phase.RUNNING), *(task(f"r-{n}", "r", cpu=1, node="n") for n in range(2)))
+    scene.put(in_line("a", least=least, phase=Phase.INQUEUE), *(task(f"a-{n}", "a", cpu=1) for n in range(least)))
+    capacity = option("capacity", hierarchy=True)
+    assert scene.run("allocate", "gang", "predicates", capacity).reasons["ns/a"][-1].code is code
+
+
+def test_a_queue_that_takes_nothing_as_it_stands_withholds_it() -> None:
+    scene = Scene(line("q", parent="nobody"), node("n", cpu=4), in_line("a"), task("a-0", "a", cpu=1))
+    assert scene.open("gang", option("capacity", hierarchy=True)).withholds(scene.queue("q"), scene.pod("a-0"))
+
+
+@pytest.mark.parametrize(("capability", "code"), [({"cpu": 1}, Code.NOT_LET_IN), ({}, Code.NODES_CLAIMED)])
+def test_one_that_is_not_let_in_hears_of_its_queue_where_that_alone_is_too_small(
+    capability: dict[str, int], code: Code
+) -> None:
+    root = line("root", capability={"cpu": 4})
+    scene = Scene(root, line("q", parent="root", capability=capability), line("other", parent="root"))
+    runs = in_line("r", "other", needs={"cpu": 2}, phase=Phase.RUNNING)
+    scene.put(node("n", cpu=4), runs, in_line("a", needs={"cpu": 3}))
+    scene.put(*(task(f"r-{n}", "r", cpu=1, node="n") for n in range(2)))
+    done = scene.run("enqueue", "gang", option("capacity", hierarchy=True))
+    assert [r.code for r in done.reasons["ns/a"]] == [code]

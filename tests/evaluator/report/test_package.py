@@ -80,7 +80,7 @@ async def test_a_browser_shows_it_without_complaint_and_without_asking_for_anyth
         assert shown.asked == [report.as_uri()]
         assert await shown.run("document.documentElement.scrollWidth") == width
         assert await shown.run("document.documentElement.dataset.theme") == scheme
-        assert await shown.run("document.querySelectorAll('.uplot canvas').length") == 8
+        assert await shown.run("document.querySelectorAll('.uplot canvas').length") == 10
         assert await shown.run("document.querySelectorAll('main section').length") == 7
 
 
@@ -98,7 +98,7 @@ async def test_every_chart_has_a_name_and_a_table_of_its_figures(port: int, repo
         rows = await shown.run(
             "[...document.querySelectorAll('details')].map(e => e.querySelectorAll('tbody tr').length)"
         )
-        assert len(rows) == 9
+        assert len(rows) == 11
         assert all(rows)
         assert shown.errors == []
 
@@ -145,3 +145,63 @@ async def test_a_page_without_runs_says_so(port: int, tmp_path: Path) -> None:
         await shown.show(empty, width=1280)
         assert shown.errors == []
         assert "No run was played" in await shown.run("document.body.innerText")
+
+
+def no_job(policy: str = "fifo") -> Result:
+    """A run to which no job came."""
+    told = Told()
+    told.node("n1")
+    return told.result(0.001, policy)
+
+
+def one_job() -> Result:
+    """A run of one job of one tenant."""
+    told = Told()
+    told.node("n1")
+    job = told.job("only", 0)
+    told.start(job, 0, "n1")
+    told.end(job, 10)
+    return told.result(10)
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "results",
+    [[no_job()], [no_job(), small("easy")], [small(), no_job("easy")], [one_job()]],
+    ids=["no job", "no job in the first", "no job in the second", "one job"],
+)
+async def test_runs_of_few_jobs_or_none_are_shown_to_the_last_section(
+    port: int, tmp_path: Path, results: list[Result]
+) -> None:
+    path = tmp_path / "few.html"
+    path.write_bytes(page(results, "Few"))
+    async with opened(port) as shown:
+        await shown.show(path, width=1280)
+        await shown.run(
+            "document.querySelectorAll('#tenants select').forEach(e => { e.selectedIndex = 1; "
+            "e.dispatchEvent(new Event('change')); })"
+        )
+        await shown.run("document.querySelectorAll('details').forEach(e => { e.open = true; })")
+        assert shown.errors == []
+        last = "[...document.querySelectorAll('main section')].at(-1).id"
+        assert await shown.run(last) == "meaning"
+        assert await shown.run("document.getElementById('window').textContent")
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.process
+async def test_tenants_and_queues_have_slowdown_tardiness_and_utilization(port: int, tmp_path: Path) -> None:
+    path = tmp_path / "small.html"
+    path.write_bytes(page([small()], "Small"))
+    async with opened(port) as shown:
+        await shown.show(path, width=1280)
+        for table, row, want in (("tenants", "red", "5 s"), ("queues", "gold", "10 s")):
+            cells = f"[...document.querySelector('[aria-label=\"Figures by {table}\"] table').rows]"
+            heads = await shown.run(f"[...{cells}[0].cells].map(c => c.textContent)")
+            found = await shown.run(
+                f"[...{cells}.find(r => r.cells[0].textContent === '{row}').cells].map(c => c.textContent)"
+            )
+            assert {"Mean queue", "Bounded slowdown, mean", "GPU utilization", "Makespan"} <= set(heads)
+            assert found[heads.index("Tardiness, mean")] == want
+        assert shown.errors == []

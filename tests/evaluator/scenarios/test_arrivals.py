@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kumi.engine.model import Node, Put
-from kumi.evaluator.model import START_MS, Arrive, Change
+from kumi.evaluator.model import START_MS, Arrive, Cancel, Change
 from kumi.evaluator.said import CHECKPOINT, DEADLINE_IN, RUNS
 from kumi.evaluator.scenarios.arrivals import sources
 from kumi.evaluator.scenarios.document import Document, Part
@@ -148,6 +148,18 @@ def test_a_traces_own_times_count_from_the_scenarios_start() -> None:
     assert {job.pods for job in jobs} == {1}
 
 
+def test_the_jobs_of_a_trace_may_have_a_prefix_and_so_have_those_who_give_up() -> None:
+    trace = {"format": "swf", "jobs": "small.swf", "options": {"processors": "pod"}, "dropWaiting": True}
+    plain, other = (moments({"trace": {**trace, **more}}) for more in ({}, {"prefix": "b-"}))
+
+    def keys(found: list[Moment]) -> list[str]:
+        events = [m.event for m in found if isinstance(m, Told)]
+        return [e.job.key if isinstance(e, Arrive) else e.key for e in events if isinstance(e, Arrive | Cancel)]
+
+    assert keys(other) == [key.replace("swf/", "swf/b-") for key in keys(plain)]
+    assert any(isinstance(m.event, Cancel) for m in other if isinstance(m, Told))
+
+
 def test_jobs_by_chance_and_a_generator_are_entries_too() -> None:
     jobs = {"count": 3, "rate": 60, "runs": "1m", "kinds": [{"asks": {"cpu": 1}}]}
     assert len(moments({"jobs": jobs})) == 3
@@ -166,6 +178,10 @@ def test_jobs_by_chance_and_a_generator_are_entries_too() -> None:
         ({"manifests": {"kind": "Pod"}}, "arrivals.manifests: Pod (without a name): metadata is missing"),
         ({"manifests": [], "every": "1ms", "until": "900d"}, "arrivals.manifests: there is no object in it"),
         ({"trace": {"format": "csv", "jobs": "x"}}, "arrivals.trace.format: 'csv' means nothing here"),
+        (
+            {"trace": {"format": "swf", "jobs": "small.swf", "prefix": "B_"}},
+            "arrivals.trace.prefix: stands before names, which have small letters, digits, - and . only, not 'B_'",
+        ),
         ({"trace": {"format": "swf"}}, "arrivals.trace.jobs: says which file has the jobs"),
         ({"trace": {"format": "swf", "jobs": "none.swf"}}, "arrivals.trace: "),
         (

@@ -124,6 +124,15 @@ def test_a_workload_may_stand_alone() -> None:
     assert (found.key, found.via, found.queue, found.priority, found.least) == ("default/w", Via.WORKLOAD, "q", 5, 2)
 
 
+def test_jobs_in_queues_are_called_by_their_kind() -> None:
+    pod_set = {"name": "a", "count": 2, "template": {"spec": spec()}}
+    alone = obj("Workload", "w", "kueue.x-k8s.io/v1beta2", spec={"queueName": "q", "podSets": [pod_set]})
+    labels, said = {**QUEUED, "kueue.x-k8s.io/pod-group-name": "g"}, {"kueue.x-k8s.io/pod-group-total-count": "2"}
+    assert [one(training("t", 3, "q")).kind, one(job("j", 4, "q")).kind] == ["PyTorchJob", "Job"]
+    assert [one(alone).kind, one(pod("p", labels=QUEUED)).kind] == ["Workload", "Pod"]
+    assert one(*(pod(name, said=said, labels=labels) for name in "ab")).kind == "Workload"
+
+
 def test_lengths_are_what_annotations_say_of_the_job_or_its_templates() -> None:
     words = {"x/execution-duration": "1h", "x/deadline-duration": "2h", RUNS: "90m", CHECKPOINT: "10m"}
     of_job, of_template = one(job("j", said=words)), one(job("j", meta={"annotations": words}))

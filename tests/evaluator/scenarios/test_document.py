@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumi.evaluator.scenarios.document import DAY_MS, ScenarioError, length_ms, read
+from kumi.evaluator.scenarios.document import ScenarioError, length_ms, read
+from kumi.jobs.due import DAY_MS
 from tests.evaluator.scenarios.told import faults, part, written
 
 
@@ -24,7 +25,7 @@ def told(path: Path, **parameters: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("said", "ms"),
     [
-        *[(90, 90_000), (0, 0), (1.5, 1500), ("90", None), ("90s", 90_000), ("1h30m", 5_400_000), ("2d", 2 * DAY_MS)],
+        *[(90, 90_000), (0, 0), (1.5, 1500), ("90", 90_000), ("90s", 90_000), ("1h30m", 5_400_000), ("2d", 2 * DAY_MS)],
         *[("1d12h", DAY_MS * 3 // 2), ("0.5d", DAY_MS // 2), ("0s", 0), ("250ms", 250), ("0d", 0)],
         *[("soon", None), ("", None), (True, None), (-1, None), (None, None), ("-1s", None), (["1s"], None)],
     ],

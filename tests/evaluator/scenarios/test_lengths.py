@@ -34,7 +34,19 @@ def test_each_spread_is_read(said: object, means: Spread | None) -> None:
     [
         ({}, "here: must be a length of time, or one of fixed, uniform, exponential, lognormal, pareto"),
         ({"gamma": 1}, "here.gamma: there is no such field; it may be fixed, uniform, exponential, lognormal, pareto"),
-        ({"uniform": {"least": "2s", "most": "1s"}}, "here: a spread must have 0 < least <= most, not 2000 and 1000"),
+        (
+            {"uniform": {"least": "2s", "most": "1s"}},
+            "here: a spread must have 0 < least <= most, not 2000 ms and 1000 ms",
+        ),
+        ({"pareto": {"least": "1s"}}, "here.pareto.most: is missing: a length of time, like 90s, 1h30m or 2d"),
+        ({"uniform": {"most": "1s"}}, "here.uniform.least: is missing: a length of time, like 90s, 1h30m or 2d"),
+        ({"lognormal": {}}, "here.lognormal.median: is missing: a length of time, like 90s, 1h30m or 2d"),
+        ({"exponential": {}}, "here.exponential.mean: is missing: a length of time, like 90s, 1h30m or 2d"),
+        ({"fixed": None}, "here.fixed: is missing: a length of time, like 90s, 1h30m or 2d"),
+        (
+            {"lognormal": {"median": "2s", "most": "1s"}},
+            "here: the most of a spread must not be below its median: 1000 ms and 2000 ms",
+        ),
         ("never", "here: 'never' is no length of time above 0: write 90s, 1h30m or 2d"),
         ({"exponential": {"mean": 0}}, "here.exponential.mean: 0 is no length of time above 0: write 90s, 1h30m or 2d"),
     ],
@@ -43,3 +55,4 @@ def test_what_is_no_spread_is_noted(said: object, says: str) -> None:
     one = part(said)
     assert spread(one) is None
     assert faults(one)[0] == says
+    assert len(faults(one)) == 1 or "gamma" in says

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from kumi.api.errors import KumiError
 from kumi.engine.model import ClusterQueue, Node
 from kumi.evaluator.engine import Run
 from kumi.evaluator.model import START_MS, Arrive, Policy, Via
@@ -98,7 +99,7 @@ def test_what_is_wrong_is_told_at_once_with_lines(tmp_path: Path) -> None:
     ]
     jobs = "{count: 1, load: 1, runs: {uniform: {least: 2s, most: 1s}}, kinds: [{asks: {cpu: 1}}]}"
     found = faults(written(tmp_path, f"cluster: {{nodes: [{{name: n}}]}}\narrivals: [{{jobs: {jobs}}}]\n"))
-    assert [fault.partition(": ")[0] for fault in found] == ["line 1", "line 2", "line 2"]
+    assert [fault.partition(": ")[0] for fault in found] == ["line 1", "line 2"]
     found = faults(written(tmp_path, CLUSTER + "colour: 1\n" + A_JOB))
     assert len(found) == 1
     found = faults(written(tmp_path, CLUSTER + "seeds: []\npolicies: [none, {policy: {scoring: best}}]\n" + A_JOB))
@@ -119,6 +120,68 @@ def test_what_only_shows_when_it_is_played_is_looked_for_before(tmp_path: Path) 
     assert found == ["Pod p: names a PriorityClass 'x' that isn't there"]
     found = faults(written(tmp_path, "def events(seed):\n    yield 1\n", "gen.py"))
     assert found == ["gen.py, event 1: must be (verb, object, seconds after), not 1"]
+
+
+CHANCE = """
+import random
+def events(seed):
+    {before}
+    yield "create", {{"apiVersion": "v1", "kind": "Node", "metadata": {{"name": "n"}}}}, 0
+    {between}
+    yield "create", {{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "p"}},
+                     "spec": {{"containers": [{{"name": "c", "image": "i"}}]}}}}, random.random()
+"""
+
+
+def test_a_generator_that_draws_without_its_seed_is_refused_by_itself_and_in_a_scenario(tmp_path: Path) -> None:
+    path = written(tmp_path, CHANCE.format(before="pass", between="pass"), "gen.py")
+    inside = written(tmp_path, CLUSTER + "arrivals: [{python: gen.py}]\n")
+    path.write_text(path.read_text().replace('"n"', '"other"'))
+    for scenario in (path, inside):
+        (fault,) = faults(scenario)
+        assert fault.startswith("gen.py, event 2: with seed 0 comes something else when it is asked for again")
+        assert "random.Random(seed)" in fault
+
+
+def test_a_generator_that_yields_more_when_it_is_asked_again_is_refused(tmp_path: Path) -> None:
+    # every second time it finds the file that it left
+    left = repr(str(tmp_path / "left"))
+    between = (
+        f"from pathlib import Path\n    left = Path({left})\n    if left.exists(): return left.unlink()\n"
+        "    left.touch()\n    random.seed(1)"
+    )
+    (fault,) = faults(written(tmp_path, CHANCE.format(before="pass", between=between), "gen.py"))
+    assert "comes something else" in fault
+
+
+def test_a_generator_that_seeds_pythons_own_chance_is_the_same_each_time(tmp_path: Path) -> None:
+    path = written(tmp_path, CHANCE.format(before="random.seed(seed)", between="pass"), "gen.py")
+    first, again = (list(load_scenario(path).load(5).events()) for _ in range(2))
+    assert first == again
+
+
+def test_a_scenario_of_two_jobs_of_one_name_says_where_both_come_from(tmp_path: Path) -> None:
+    jobs = "{count: 2, rate: 3600, runs: 1h, kinds: [{name: small, asks: {cpu: 1}}]}"
+    pod = POD.replace("name: p", "name: small-1")
+    for other in (f"jobs: {jobs}", f"at: 1ms, manifests: [{pod}]"):
+        text = f"{CLUSTER}arrivals:\n  - jobs: {jobs}\n  - {{{other}}}\n"
+        load = load_scenario(written(tmp_path, text)).load(0)
+        run = Run(load, Policy("p"), 0)
+        with pytest.raises(KumiError) as error:
+            run.advance(1000)
+        assert "has two jobs default/small-" in str(error.value)
+        assert "arrivals[0].jobs (s.yaml, line 3)" in str(error.value)
+        assert "arrivals[1].jobs (s.yaml, line 4)" in str(error.value) or "arrivals[1].manifests" in str(error.value)
+        assert "`prefix`" in str(error.value)
+
+
+def test_two_policies_of_one_name_are_told_by_their_places(tmp_path: Path) -> None:
+    written(tmp_path, "{}", "mine.yaml")
+    text = CLUSTER + "policies: [fifo, mine.yaml, easy, fifo, {name: mine}]\n" + A_JOB
+    assert faults(written(tmp_path, text)) == [
+        "line 2: policies[3]: is named fifo, and so is policies[0]: leave one of them out, or give it another name",
+        "line 2: policies[4]: is named mine, and so is policies[1]: leave one of them out, or give it another name",
+    ]
 
 
 def test_a_policy_may_be_a_file_beside_the_scenario(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,42 @@ def test_a_part_names_a_file_beside_the_scenario() -> None:
 def test_a_function_that_yields_nothing_is_told(tmp_path: Path, body: str) -> None:
     with pytest.raises(KumiError, match=r"gen.py: events must yield .verb, object, seconds after.: "):
         moments(tmp_path, body)
+
+
+def test_modules_that_stand_beside_it_can_be_imported_at_any_time_and_each_folder_has_its_own(tmp_path: Path) -> None:
+    before = dict(sys.modules), list(sys.path)
+    gens = []
+    for folder, name in (("one", "a"), ("two", "b")):
+        (tmp_path / folder / "parts").mkdir(parents=True)
+        (tmp_path / folder / "shapes.py").write_text("POD = " + POD.replace("'p'", repr(name)))
+        (tmp_path / folder / "parts" / "__init__.py").write_text("from shapes import POD as FIRST\n")
+        path = tmp_path / folder / "gen.py"
+        path.write_text(
+            "import shapes\n\ndef events(seed):\n"
+            "    yield 'create', shapes.POD, 0\n    import parts\n    yield 'create', parts.FIRST, 0\n"
+        )
+        gens.append(Generator(path, (), START_MS))
+    both = zip(*(each.moments(0) for each in gens), strict=True)
+    names = [[m.object["metadata"]["name"] for m in together if isinstance(m, Step)] for together in both]
+    assert names == [["a", "b"], ["a", "b"]]
+    assert [each.files for each in gens] == [(tmp_path / folder / "shapes.py",) for folder in ("one", "two")]
+    assert (dict(sys.modules), list(sys.path)) == before
+
+
+def test_a_module_beside_it_that_changes_is_read_again_and_counts_as_a_file_of_the_scenario(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "import shapes\n\ndef events(seed):\n    yield 'create', shapes.POD, shapes.AFTER\n", "gen.py"
+    )
+    for after in (1, 20):
+        (tmp_path / "shapes.py").write_text(f"POD = {POD}\nAFTER = {after}\n")
+        (found,) = Generator(path, (), START_MS).moments(0)
+        assert found.at_ms == START_MS + after * 1000
+    part = Part(Document(tmp_path / "s.yaml", b""), "gen.py", "here")
+    assert len(source(part, START_MS)) == 1
+    assert list(part.document.files) == [path, tmp_path / "shapes.py"]
+
+
+def test_a_module_beside_it_that_is_not_there_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path, "import nowhere_at_all\n", "gen.py")
+    with pytest.raises(KumiError, match="can't be run: ModuleNotFoundError: No module named 'nowhere_at_all'"):
+        Generator(path, (), START_MS)

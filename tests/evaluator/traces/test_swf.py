@@ -177,3 +177,21 @@ def test_a_header_of_too_many_nodes_is_refused_before_they_are_made(tmp_path: Pa
     head = "; MaxNodes: 99999999\n; MaxProcs: 99999999\n"
     with pytest.raises(TraceError, match="its header says MaxNodes: 99999999, and may say 1000000 at most"):
         read(None, written(tmp_path, {}, head=head))
+
+
+@pytest.mark.parametrize(
+    "comment", [b"; Installation: Universit\xe9 de Li\xe8ge\n", "; été\n".encode("utf-16-le")[:6] + b"\n"]
+)
+def test_a_comment_may_be_in_any_code_wherever_it_stands(tmp_path: Path, comment: bytes) -> None:
+    path = tmp_path / "log.swf"
+    lines = LOG.read_bytes().splitlines(keepends=True)
+    at = next(number for number, line in enumerate(lines) if not line.startswith(b";"))
+    path.write_bytes(b"".join((b";\xff first\n", *lines[:at], comment, *lines[at : at + 2], comment, *lines[at + 2 :])))
+    assert jobs(read(None, path)) == jobs(read(None, LOG))
+
+
+def test_a_jobs_line_must_be_text(tmp_path: Path) -> None:
+    path = written(tmp_path, {}, {})
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\n;\xe9\n", 1)[:-2] + b"\xff\n")
+    with pytest.raises(TraceError, match="line 4: is not UTF-8 text"):
+        read(None, path)

@@ -6,7 +6,7 @@ The rules of a Queue:
     0 (a capability that names nothing is no limit; a guarantee needs something deserved)
     the paths and the weights of volcano.sh/hierarchy and -weights have one length, and the weights are numbers above 0
 The rules of a PodGroup:
-    minima aren't negative; a tier of its topology is named by its number or by its name
+    minima aren't negative; a tier of its topology, and of those of its subgroups, is named by its number or by its name
 Source     Volcano: webhooks of queues and pod groups.
 Not here   what other objects have to do with it: kumi.registry.gang_rules.
 """
@@ -51,11 +51,20 @@ def _pod_group(new: JsonObject, _old: JsonObject | None) -> list[FieldError]:
         if isinstance(least, int) and least < 0:
             errors.append(FieldError(path, "must be greater than or equal to 0", value=least))
     _, wrong = _read(spec.get("minResources") or {}, "spec.minResources")
-    topology = spec.get("networkTopology") or {}
-    if topology.get("highestTierAllowed") is not None and topology.get("highestTierName"):
-        detail = "must not be given together with highestTierAllowed"
-        wrong.append(FieldError("spec.networkTopology.highestTierName", detail, "FieldValueForbidden"))
+    wrong += _tier(spec, "spec")
+    for at, policy in enumerate(spec.get("subGroupPolicy") or ()):
+        wrong += _tier(policy, f"spec.subGroupPolicy[{at}]")
     return errors + wrong
+
+
+def _tier(holder: JsonObject, path: str) -> list[FieldError]:
+    topology = holder.get("networkTopology")
+    if not isinstance(topology, dict) or topology.get("highestTierAllowed") is None:
+        return []
+    if not topology.get("highestTierName"):
+        return []
+    detail = "must not be given together with highestTierAllowed"
+    return [FieldError(f"{path}.networkTopology.highestTierName", detail, "FieldValueForbidden")]
 
 
 validate_queue = with_metadata(subdomain, _queue)

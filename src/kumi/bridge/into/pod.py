@@ -8,6 +8,7 @@ The rule   workload   annotation kueue.x-k8s.io/workload, in the pod's namespace
            finished   phase Succeeded or Failed
            gated      it has scheduling gates, or another scheduler places it: it holds room once it is bound, and Kumi
                       never binds it; so has one that is for Volcano and has no PodGroup yet: one is made for it
+           gang       annotation scheduling.k8s.io/group-name; one that another scheduler places is no task of Kumi's gangs
 Source     Kubernetes: pod life cycle, scheduling gates. Kueue: pod labels. Training operator: pod labels.
 """
 
@@ -16,11 +17,11 @@ from __future__ import annotations
 from kumi.api import core, gpu_sharing, volcano
 from kumi.api.kueue import POD_SET_LABEL, WORKLOAD_ANNOTATION
 from kumi.api.meta import parse_time
-from kumi.bridge.into.due import due
 from kumi.bridge.into.podgroup import preemptable
 from kumi.bridge.into.shape import Shapes, volume_claims
 from kumi.bridge.scheduler_names import SCHEDULERS, VOLCANO_SCHEDULER
 from kumi.engine import gangs, model
+from kumi.jobs.due import due
 
 INDEX_KEYS = ("training.kubeflow.org/replica-index", "batch.kubernetes.io/job-completion-index")
 ANY_ZONE = "*"
@@ -36,6 +37,7 @@ def pod(
     """See the module. `spread`: see companions.py. KumiError for a quantity that can't be read."""
     meta, spec = view.metadata, view.spec
     name = meta.annotations.get(WORKLOAD_ANNOTATION, "")
+    ours = spec.scheduler_name in schedulers
     return model.Pod(
         uid=meta.uid,
         key=view.key,
@@ -50,9 +52,9 @@ def pod(
         index=_index(view),
         finished=view.status.phase in ("Succeeded", "Failed"),
         terminating=meta.deletion_timestamp is not None,
-        gated=bool(spec.scheduling_gates) or spec.scheduler_name not in schedulers or lacks_group(view),
+        gated=bool(spec.scheduling_gates) or not ours or lacks_group(view),
         phase=view.status.phase or "Pending",
-        member=member(view),
+        member=member(view, in_gang=ours),
         labels=tuple(sorted(meta.labels.items())),
         started_ms=parse_time(view.status.start_time) or 0,
         devices=gpu_sharing.numbers(meta.annotations),
@@ -67,10 +69,10 @@ def lacks_group(view: core.Pod) -> bool:
     return not (said.get(volcano.GROUP_NAME_ANNOTATION) or said.get(WORKLOAD_ANNOTATION))
 
 
-def member(view: core.Pod) -> gangs.Member:
-    """Its part in a gang; what it says of itself counts where it is in none as well."""
+def member(view: core.Pod, *, in_gang: bool = True) -> gangs.Member:
+    """Its part in a gang; what it says of itself counts where it is in none as well. `in_gang`: may it be in one?"""
     meta, said = view.metadata, view.metadata.annotations
-    group = said.get(volcano.GROUP_NAME_ANNOTATION, "")
+    group = said.get(volcano.GROUP_NAME_ANNOTATION, "") if in_gang else ""
     annotated = said.get(volcano.TASK_SPEC_ANNOTATION, "")
     gives_way, said_due = preemptable(view), due(meta)
     zone = said.get(volcano.REVOCABLE_ZONE_ANNOTATION)

@@ -4,7 +4,9 @@ The rule   preemptable   annotation volcano.sh/preemptable, else the label; what
            waiting time  annotation sla-waiting-time, like 1h30m
            budget        annotations volcano.sh/jdb-max-unavailable, -min-available
            roles         annotations volcano.sh/task-topology-affinity "a,b;c,d", -anti-affinity, -task-order "a,b"
-           deadline      due.py
+           deadline      kumi.jobs.due, the group's own
+           needs         minResources; what no node has of it (requests.cpu, count/pods: Volcano's controllers write them) only
+                         quotas of namespaces count
            workload      annotation kueue.x-k8s.io/workload: the Workload that was admitted with these pods
 Source     Volcano: PodGroup, annotations of the sla, tdm and task-topology plug-ins.
 """
@@ -15,10 +17,10 @@ from kumi.api import volcano
 from kumi.api.kueue import WORKLOAD_ANNOTATION
 from kumi.api.meta import Object, parse_time
 from kumi.api.wire import JsonObject
-from kumi.bridge.into.due import due
-from kumi.bridge.into.queue import amounts
+from kumi.bridge.into.queue import amounts, on_nodes
 from kumi.engine import gangs
 from kumi.engine.placement.times import duration_ms
+from kumi.jobs.due import due
 
 PHASES = {p.value: p for p in gangs.Phase}
 YES = ("1", "t", "T", "true", "TRUE", "True")
@@ -29,6 +31,7 @@ def podgroup(view: volcano.PodGroup) -> gangs.PodGroup:
     meta, spec = view.metadata, view.spec
     said = meta.annotations
     workload, said_due = said.get(WORKLOAD_ANNOTATION, ""), due(meta)
+    needs = amounts(spec.min_resources)
     return gangs.PodGroup(
         key=view.key,
         queue=spec.queue,
@@ -36,7 +39,7 @@ def podgroup(view: volcano.PodGroup) -> gangs.PodGroup:
         uid=meta.uid,
         least=spec.min_member,
         least_of=tuple(sorted(spec.min_task_member.items())),
-        resources=amounts(spec.min_resources) if spec.min_resources else None,
+        resources=on_nodes(needs) if needs else None,
         priority_class=spec.priority_class_name,
         phase=PHASES.get(view.status.phase, gangs.Phase.UNKNOWN),
         preemptable=preemptable(view),
@@ -49,6 +52,7 @@ def podgroup(view: volcano.PodGroup) -> gangs.PodGroup:
         workload=f"{meta.namespace}/{workload}" if workload else "",
         deadline_ms=said_due.deadline_ms,
         execution_ms=said_due.execution_ms,
+        counted=tuple(one for one in needs if one not in on_nodes(needs)),
         revision=int(meta.resource_version) if meta.resource_version.isdecimal() else 0,
     )
 

@@ -3,6 +3,7 @@
 The rule   a queue about whose state nothing was said is open; one that is being deleted takes nothing new
            hierarchy: annotation volcano.sh/hierarchy "root/a/b" and -weights "1/2/3"; a weight below 1, or one that can't
            be read, counts as 1
+           amounts of what no node can have (requests.cpu, count/pods) say nothing
            limits by node group: annotation volcano.sh/nodegroup-resource-limits, JSON {group: {resource: quantity}}
 Source     Volcano: Queue, hierarchical dominant resource fairness.
 """
@@ -13,7 +14,7 @@ import msgspec
 
 from kumi.api import volcano
 from kumi.api.meta import parse_time
-from kumi.api.quantity import QuantityError, parse_amount
+from kumi.api.quantity import QuantityError, is_on_nodes, parse_amount
 from kumi.api.wire import JsonObject
 from kumi.engine import gangs
 
@@ -30,9 +31,9 @@ def queue(view: volcano.Queue) -> gangs.Queue:
         name=meta.name,
         created_ms=parse_time(meta.creation_timestamp) or 0,
         weight=spec.weight,
-        capability=amounts(spec.capability),
-        deserved=amounts(spec.deserved),
-        guarantee=amounts(spec.guarantee.resource if spec.guarantee is not None else {}),
+        capability=on_nodes(amounts(spec.capability)),
+        deserved=on_nodes(amounts(spec.deserved)),
+        guarantee=on_nodes(amounts(spec.guarantee.resource)) if spec.guarantee is not None else (),
         reclaimable=spec.reclaimable is not False,
         priority=spec.priority,
         parent=spec.parent,
@@ -49,12 +50,17 @@ def amounts(written: JsonObject) -> gangs.Listed:
     return tuple(sorted((name, parse_amount(name, quantity)) for name, quantity in written.items()))
 
 
+def on_nodes(listed: gangs.Listed) -> gangs.Listed:
+    """Those that a node can have."""
+    return tuple(one for one in listed if is_on_nodes(one[0]))
+
+
 def _limits(text: str) -> tuple[tuple[str, gangs.Listed], ...] | None:
     if not text.strip():
         return ()
     try:
         by_group = msgspec.json.decode(text, type=dict[str, dict[str, str | int | float]])
-        return tuple((group, amounts(limit)) for group, limit in sorted(by_group.items()))
+        return tuple((group, on_nodes(amounts(limit))) for group, limit in sorted(by_group.items()))
     except (msgspec.MsgspecError, QuantityError):
         return None
 

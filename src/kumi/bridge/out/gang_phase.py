@@ -1,8 +1,8 @@
 """GangPhase -> the PodGroup's status: its phase, its pods by their own, and whether it is placed.
 
 The rule   Scheduled       True once its minimum is placed, False while it isn't
-           Unschedulable   True while it isn't, with why: NotEnoughTasks where its own pods are missing, NotEnoughResources else;
-                           False once it is
+           Unschedulable   True while it isn't, with why: NotEnoughPodsOfTask where its own pods of a role are missing,
+                           NotEnoughTasks where some are of any, NotEnoughResources else; False once it is
            a condition that wouldn't be told is not there yet: of a gang of which nobody has anything to say
            nothing is written where it says so already
 Events     Scheduled, Unschedulable (Warning), on the PodGroup, when that changes.
@@ -59,8 +59,10 @@ def _why(decision: GangPhase, placed: bool) -> tuple[str, str]:
     """(reason, message) of both conditions."""
     if placed:
         return "Ready", "The pods that start together have their nodes."
-    few = decision.reasons[0].code is Code.GANG_INCOMPLETE
-    return "NotEnoughTasks" if few else "NotEnoughResources", gang_waits(decision.reasons)
+    first, said = decision.reasons[0], gang_waits(decision.reasons)
+    if first.code is not Code.GANG_INCOMPLETE:
+        return "NotEnoughResources", said
+    return "NotEnoughPodsOfTask" if first.pod_set else "NotEnoughTasks", said
 
 
 def _set(view: volcano.PodGroup, wanted: dict[str, tuple[str, str, str]], now_ms: int) -> list[JsonObject]:

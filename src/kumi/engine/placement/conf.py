@@ -11,7 +11,7 @@
       arguments: {...}
 
 Arguments     a whole number must be one; where a number is asked for, whole ones do too; a switch may be written as text; what
-              can't be read so counts as not said (numbers of plug-ins are read by their own rules).
+              can't be read so counts as not said, and a policy that says so is wrong (asked.py).
 Errors        every wrong field at once, with its path.
 Source        Volcano: scheduler configuration.
 Not here      what the names mean: hooks.py, plugins/, actions/.
@@ -19,11 +19,15 @@ Not here      what the names mean: hooks.py, plugins/, actions/.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from kumi.api.errors import FieldError
+from kumi.engine.placement.times import duration_ms
+
+T = TypeVar("T")
+D = TypeVar("D")
 
 SWITCHES = (
     "enableJobOrder",
@@ -53,6 +57,8 @@ SWITCHES = (
     "enableHierarchy",
 )
 OFF_BY_DEFAULT = ("enableHierarchy", "enabledClusterOrder")
+NOT_SERVED = ("capacity-card", "cdp", "deviceshare", "extender", "jdb", "network-topology-aware", "rescheduling")
+"""plug-ins of Volcano's that a file may name, and that have no say here"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,37 +67,41 @@ class Arguments:
 
     raw: Mapping[str, Any] = field(default_factory=dict)
 
+    def value(self, name: str, read: Callable[[Any], T | None], default: D, must: str) -> T | D:
+        """What `read` makes of the value; the default where none is written, or where it is None: such a value `must` be
+        something else."""
+        written = self.raw.get(name)
+        found = None if written is None else read(written)
+        return default if found is None else found
+
+    def nested(self, name: str) -> Arguments:
+        """The arguments in an argument."""
+        made = self.value(name, lambda v: v if isinstance(v, Mapping) else None, {}, "must be a mapping")
+        return Arguments({str(key): value for key, value in made.items()})
+
+    def unused(self, *names: str) -> None:
+        """Names that say nothing here, and needn't: what they are for is so anyway."""
+
     def whole(self, name: str, default: int) -> int:
         """A whole number."""
-        value = self.raw.get(name)
-        if isinstance(value, str):
-            try:
-                return int(value)
-            except ValueError:
-                return default
-        return value if isinstance(value, int) and not isinstance(value, bool) else default
+        return self.value(name, _whole, default, "must be a whole number")
 
     def number(self, name: str, default: float) -> float:
         """A number."""
-        value = self.raw.get(name)
-        if isinstance(value, str):
-            try:
-                return float(value)
-            except ValueError:
-                return default
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else default
+        return self.value(name, _number, default, "must be a number")
 
     def switch(self, name: str, *, default: bool) -> bool:
         """Yes or no."""
-        value = self.raw.get(name)
-        if isinstance(value, str):
-            return {"true": True, "false": False}.get(value.strip().lower(), default)
-        return value if isinstance(value, bool) else default
+        return self.value(name, _switch, default, "must be true or false")
 
     def text(self, name: str, default: str = "") -> str:
         """A word."""
-        value = self.raw.get(name)
-        return value if isinstance(value, str) else default
+        return self.value(name, lambda v: v if isinstance(v, str) else None, default, "must be text")
+
+    def length_ms(self, name: str) -> int | None:
+        """A length of time."""
+        read = lambda v: duration_ms(v) if isinstance(v, str) else None  # noqa: E731
+        return self.value(name, read, None, "must be a length of time above 0, like 90s or 1h30m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +120,36 @@ class Conf:
     actions: tuple[str, ...]
     tiers: tuple[tuple[Option, ...], ...]
     configurations: Mapping[str, Arguments] = field(default_factory=dict)
+    places: Mapping[str, int] = field(default_factory=dict, compare=False)
+    """of each action its place in the file's configurations"""
 
     def of_action(self, name: str) -> Arguments:
         """The action's arguments."""
         return self.configurations.get(name, Arguments())
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, str):
+        try:
+            return int(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _switch(value: Any) -> bool | None:
+    if isinstance(value, str):
+        return {"true": True, "false": False}.get(value.strip().lower())
+    return value if isinstance(value, bool) else None
 
 
 def parse(raw: Any, errors: list[FieldError], *, unsaid: bool = True) -> Conf:
@@ -127,15 +163,16 @@ def parse(raw: Any, errors: list[FieldError], *, unsaid: bool = True) -> Conf:
         _tier_of(tier, f"tiers[{number}]", errors, unsaid=unsaid)
         for number, tier in enumerate(_list(raw.get("tiers"), "tiers", errors))
     ]
-    configurations = {}
+    configurations, places = {}, {}
     for number, one in enumerate(_list(raw.get("configurations"), "configurations", errors)):
         at = f"configurations[{number}]"
         if isinstance(one, Mapping) and isinstance(one.get("name"), str):
             errors += _unknown(one, ("name", "arguments"), at)
+            places[one["name"]] = number
             configurations[one["name"]] = _arguments(one.get("arguments"), f"{at}.arguments", errors)
         else:
             errors.append(FieldError(f"{at}.name", "must name an action", "FieldValueRequired"))
-    return Conf(actions, tuple(tiers), configurations)
+    return Conf(actions, tuple(tiers), configurations, places)
 
 
 def wrong_names(conf: Conf, actions: Sequence[str], plugins: Sequence[str]) -> list[FieldError]:
@@ -147,7 +184,7 @@ def wrong_names(conf: Conf, actions: Sequence[str], plugins: Sequence[str]) -> l
     for number, tier in enumerate(conf.tiers):
         path = f"tiers[{number}].plugins"
         for at, option in enumerate(tier):
-            if option.name and option.name not in plugins:
+            if option.name and option.name not in plugins and option.name not in NOT_SERVED:
                 wrong = FieldError(f"{path}[{at}].name", _one_of(plugins), "FieldValueNotSupported", option.name)
                 errors.append(wrong)
         hierarchical = [o for o in tier if o.name == "drf" and "enableHierarchy" in o.switches]
@@ -156,7 +193,8 @@ def wrong_names(conf: Conf, actions: Sequence[str], plugins: Sequence[str]) -> l
             errors.append(FieldError(path, detail))
     for name in conf.configurations:
         if name not in actions:
-            errors.append(FieldError("configurations", _one_of(actions), "FieldValueNotSupported", name))
+            path = f"configurations[{conf.places.get(name, 0)}].name"
+            errors.append(FieldError(path, _one_of(actions), "FieldValueNotSupported", name))
     return errors
 
 

@@ -1,9 +1,7 @@
 """Framework: what all plug-ins say together, in one session.
 
 The rule, with tiers in order and plug-ins in order within a tier, of those that have the hook and whose switch is on:
-    orders          the first answer that is not 0; then for gangs and queues the earlier creation and the smaller name; for
-                    tasks the smaller number at the end where both names have three parts or more and end in different numbers,
-                    then the earlier creation and the smaller uid
+    orders          the first answer that is not 0; then as orders.py has it, queues by creation and name
     predicate       a node takes a task when every plug-in says OK; its answer is the first that isn't
     scores          summed
     victims         of a tier: what its plug-ins have in common (agreeing.py). The first tier with somebody decides alone
@@ -26,6 +24,7 @@ import numpy as np
 from kumi.engine.gangs import Listed, Queue
 from kumi.engine.journal import Journal
 from kumi.engine.model import Amounts, Pod
+from kumi.engine.placement import orders
 from kumi.engine.placement.agreeing import Tiers
 from kumi.engine.placement.conf import Conf, Option
 from kumi.engine.placement.customs import VOLCANO, Customs
@@ -83,6 +82,7 @@ class Framework:
         self._silent = [(name, hook) for name, hook in said if not hasattr(hook.__self__, "refusals")]
         """who tells why it refuses nodes, and who refuses them without a word"""
         self._most = self._asked("most", "predicate")
+        self._outranks = self._asked("outranks", "evictable")
 
     def _of(self, hook: str) -> list[list[Any]]:
         """The plug-ins' methods of that name, by tier."""
@@ -100,7 +100,7 @@ class Framework:
                 continue
             if hasattr(opened, key):
                 keys.append(getattr(opened, key))
-                compares.append(_by_key(keys[-1]))
+                compares.append(orders.by_key(keys[-1]))
             elif hasattr(opened, order):
                 compares.append(getattr(opened, order))
         return compares, keys if len(keys) == len(compares) else None
@@ -221,11 +221,11 @@ class Framework:
     def job_compare(self, one: Job, other: Job) -> int:
         """Negative: `one` goes first. Total."""
         if self._job_keys is not None:
-            return _compare(self._job_turn(one, self._job_keys), self._job_turn(other, self._job_keys))
+            return orders.compare(self._job_turn(one, self._job_keys), self._job_turn(other, self._job_keys))
         for hook in self._job_compares:
             if said := hook(one, other):
                 return int(said)
-        return _compare(_turn(one), _turn(other))
+        return orders.compare(orders.turn(one), orders.turn(other))
 
     def jobs_in_order(self, jobs: Iterable[Job]) -> Iterator[Job]:
         """Gangs none of which gets or loses anything before its turn, in their order."""
@@ -240,7 +240,7 @@ class Framework:
     def _job_turn(self, job: Job, keys: list[Any]) -> tuple[Any, ...]:
         kept = self._turns.get(job.key)
         if kept is None or kept[0] != job.stamp:
-            kept = (job.stamp, (*(key(job) for key in keys), *_turn(job)))
+            kept = (job.stamp, (*(key(job) for key in keys), *orders.turn(job)))
             self._turns[job.key] = kept
         return kept[1]
 
@@ -253,7 +253,7 @@ class Framework:
         for hook in self._flat["queue_order"]:
             if said := hook(one, other):
                 return int(said)
-        return _compare((one.created_ms, one.name), (other.created_ms, other.name))
+        return orders.compare((one.created_ms, one.name), (other.created_ms, other.name))
 
     def task_less(self, one: Pod, other: Pod) -> bool:
         """Does `one` go first?"""
@@ -261,7 +261,7 @@ class Framework:
 
     def task_compare(self, one: Pod, other: Pod) -> int:
         """Negative: `one` goes first. Total."""
-        return self.asked_task_order(one, other) or by_number(one, other)
+        return self.asked_task_order(one, other) or orders.by_number(one, other)
 
     def asked_task_order(self, one: Pod, other: Pod) -> int:
         """What the plug-ins say alone."""
@@ -314,7 +314,7 @@ class Framework:
             return Heap(self.task_less, found)
         if len(found) < 2:
             return Line(found)
-        tails = [_tail(task.name) for task in found]
+        tails = [orders.tail(task.name) for task in found]
         if any(tail is None for tail in tails) and any(tail is not None for tail in tails):
             return Heap(self.task_less, found)  # numbers and creation don't make one order of these
         keys = [[key(task) for task in found] for key in self._task_keys]
@@ -485,6 +485,10 @@ class Framework:
         tiers = (self._taking if reclaim else self._hooks)["evictable"]
         return self._might(tiers, "evicts_from", preemptor, job, reclaim)
 
+    def outranks(self, preemptor: Job, job: Job) -> bool:
+        """Does a plug-in put the one gang before the other, of its priority, so that this one may have to go for it?"""
+        return any(said(preemptor, job) for said in self._outranks)
+
     def _might(self, tiers: Tiers, name: str, *asked: Any) -> bool:
         for tier in tiers:
             says = [getattr(one.__self__, name) for one in tier if hasattr(one.__self__, name)]
@@ -514,6 +518,13 @@ class Framework:
         """Why the queue takes nothing at all, whatever it has; None: it may take something."""
         return next((code for said in self._asked("bars", "allocatable") if (code := said(queue)) is not None), None)
 
+    def withholds(self, queue: Queue, task: Pod) -> bool:
+        """Where it may not have this much more: is that for other queues or its own limit, and not for what there is at all?"""
+        no = [hook.__self__ for hook in self._flat["allocatable"] if not hook(queue, task)]
+        no = no or [hook.__self__ for hook in self._flat["overused"] if hook(queue)]
+        wanted = self.tasks.requests[task.uid]
+        return any(not hasattr(one, "withholds") or one.withholds(queue, wanted) for one in no)
+
     def preemptive(self, queue: Queue, wanted: Listed) -> bool:
         """May the queue take back from others for this?"""
         return all(hook(queue, wanted) for hook in self._flat["preemptive"])
@@ -537,6 +548,13 @@ class Framework:
     def job_enqueueable(self, job: Job) -> bool:
         """May the gang's pods be made?"""
         return self._vote("job_enqueueable", job)
+
+    def turned_away(self, job: Job) -> Code:
+        """Of a gang whose pods may not be made: who has no room for it, as the first plug-in has it that says no and tells."""
+        for hook in self._flat["job_enqueueable"]:
+            if hook(job) is Vote.REJECT and hasattr(hook.__self__, "turned_away"):
+                return Code(hook.__self__.turned_away(job))
+        return Code.NOT_LET_IN
 
     def job_enqueued(self, job: Job) -> None:
         """The gang was let in."""
@@ -566,34 +584,6 @@ class Framework:
 
 
 _FOLLOWER = "predicates"
-
-
-def by_number(one: Pod, other: Pod) -> int:
-    """The order of tasks where no plug-in has an opinion. Total."""
-    a, b = _tail(one.name), _tail(other.name)
-    if a is not None and b is not None and a != b:
-        return -1 if a < b else 1
-    return _compare((one.created_ms, one.uid), (other.created_ms, other.uid))
-
-
-def _tail(name: str) -> int | None:
-    """The number at the end of a name of three parts or more."""
-    if name.count("-") < 2:
-        return None
-    last = name.rpartition("-")[2]
-    return int(last) if last.isascii() and last.isdigit() else None
-
-
-def _turn(job: Job) -> tuple[int, str]:
-    return (job.group.created_ms if job.group is not None else 0, job.key)
-
-
-def _by_key(key: Callable[[Any], Any]) -> Callable[[Any, Any], int]:
-    return lambda one, other: _compare(key(one), key(other))
-
-
-def _compare(one: Any, other: Any) -> int:
-    return int(one > other) - int(one < other)
 
 
 def _on(option: Option, switch: str) -> bool:

@@ -15,6 +15,7 @@ Promised        places that a gang has and can't be committed yet (others are st
 Order           by key, by uid.
 Calm            where no gang waits for anything nothing can be placed, and nobody has to go: only phases of gangs of which
                 something changed are looked at.
+Held back       a gang that isn't let in is looked at in each session, pods or none: whoever makes its pods waits for that.
 Cost            a session, and O(gangs that changed or wait); where it is calm O(gangs that changed), and a look at each gang.
 Source          Volcano: session close, job status update.
 Not here        how it is written: kumi.bridge.out.
@@ -86,7 +87,7 @@ def decide(state: State, now_ms: int) -> list[Decision]:
     for bind in between.binds if between is not None else ():
         state.assume(bind)
         decided.append(bind)
-    for key in sorted({**touched, **state.tasks.touched, **state.tasks.waiting}):
+    for key in sorted({**touched, **state.tasks.touched, **state.tasks.waiting, **state.tasks.outside}):
         if key in state.tasks.jobs:
             decided += _told(state, state.tasks.jobs[key], done)
     if decided and not _is_settled(state, decided, around):

@@ -37,7 +37,7 @@ from kumi.engine.gangs import Listed, Queue
 from kumi.engine.model import Pod
 from kumi.engine.placement.nodes import Ints, Mask, Scores
 from kumi.engine.placement.tasks import Job
-from kumi.engine.reasons import Reason
+from kumi.engine.reasons import Code, Reason
 
 if TYPE_CHECKING:
     from kumi.engine.placement.conf import Option
@@ -298,6 +298,14 @@ class EvictsFrom(Protocol):
         ...
 
 
+class Outranks(Protocol):
+    """Which of two gangs of one priority may take the other's place: of a plug-in that is evictable."""
+
+    def outranks(self, preemptor: Job, job: Job) -> bool:
+        """May the preemptor take from the other one? Never so that they could take from each other in turn. Without it: no."""
+        ...
+
+
 class Preemptable(Protocol):
     """Whom a task may evict within its queue."""
 
@@ -346,6 +354,14 @@ class Allocatable(Protocol):
         ...
 
 
+class Withholds(Protocol):
+    """For whose sake a queue may not have more: of a plug-in that has allocatable or overused."""
+
+    def withholds(self, queue: Queue, wanted: Listed) -> bool:
+        """It may not have this: might it, were the queue alone and without limits? Without it: yes."""
+        ...
+
+
 class JobReady(Protocol):
     """Is enough of the gang placed to let it run?"""
 
@@ -375,6 +391,14 @@ class JobEnqueueable(Protocol):
 
     def job_enqueueable(self, job: Job) -> Vote:
         """A vote."""
+        ...
+
+
+class TurnedAway(Protocol):
+    """Who has no room for a gang: of a plug-in that has job_enqueueable."""
+
+    def turned_away(self, job: Job) -> Code:
+        """It said no. Without it: the gang's queue, NOT_LET_IN."""
         ...
 
 

@@ -139,7 +139,8 @@ class Nodes:
         return known is None
 
     def remove(self, name: str) -> None:
-        """The node is gone, and with it what was used of it."""
+        """The node is gone, and with it what was used of it. A domain that had too few pods, or one that kept others away, may
+        be gone with it: that is news for the other nodes."""
         row = self.row_by_name.get(name)
         if row is None:
             return
@@ -152,6 +153,7 @@ class Nodes:
         self._journal.drop(self._inheriting, row)
         self._journal.insert(self.free_rows, row)
         self._journal.swap(self, "stamp", next(self._stamps))
+        self.gain_all()
 
     def use(self, name: str, requests: Requests, pods: int) -> None:
         """So many more pods with these requests are on the node (negative: fewer). A node that isn't there is passed over."""
@@ -368,10 +370,8 @@ class Nodes:
 
     def put_claim(self, claim: VolumeClaim) -> None:
         """There is such a claim, or it changed: every node may be one now for the pods that name it."""
-        if not self.volume_claims.put(claim):
-            return
-        self._journal.swap(self, "changed", self.changed + 1)
-        self._journal.write(self.gained, self.by_name(), self.changed)
+        if self.volume_claims.put(claim):
+            self.gain_all()
 
     def resettle(self, old: Pod | None, was: str, new: Pod | None, node: str) -> None:
         """What was known as `old`, on the node `was`, is `new` now, on `node` (None: nothing; "": nowhere). Where somebody looks
@@ -430,6 +430,11 @@ class Nodes:
         row = self.row_by_name.get(name)
         if row is not None:
             self._gain(row)
+
+    def gain_all(self) -> None:
+        """Something changed that is no node's own, and for which any of them may take whom it didn't."""
+        self._journal.swap(self, "changed", self.changed + 1)
+        self._journal.write(self.gained, self.by_name(), self.changed)
 
     def inherit(self) -> None:
         """The change is whole, and came from outside of the engine: as `notice`; and what is past allocatable now, of the rows

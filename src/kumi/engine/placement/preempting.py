@@ -4,10 +4,10 @@ The rule   may         a pod that finds no room, unless it says that it never pr
            nodes       those that take it whatever pods are there, and have room once pods of lower priorities are gone; of
                        these the ones where the highest priority that has to go is the lowest; of them, by name, the first 16
                        that will do; the next priority where all of these go against a disruption budget
-           victims     on a node: pods of a lower priority that let themselves be evicted and are nobody's Workload; of a gang
-                       as many as it has past its minimum, or all of it where that is on this node. All of them go; then those
-                       stay that may: first those whose eviction a disruption budget doesn't allow, the higher priority first,
-                       the older first
+           victims     on a node: pods of a lower priority that let themselves be evicted (consent.py) and are nobody's Workload;
+                       of a gang as many as it has past its minimum, or all of it where that is on this node. All of them go;
+                       then those stay that may: first those whose eviction a disruption budget doesn't allow, the higher priority
+                       first, the older first
            the best    the fewest that a budget doesn't allow; the lowest highest priority; the lowest sum of priorities; the
                        fewest; where the highest victims are the youngest; the first by name
            then        the victims go, with the time that they ask for, and the place is kept for the pod (nominations.py)
@@ -33,6 +33,7 @@ import numpy as np
 
 from kumi.engine.decisions import Decision, EvictPod, Nominate
 from kumi.engine.model import Pod
+from kumi.engine.placement import ways
 from kumi.engine.placement.budgets import guarding, left
 from kumi.engine.placement.devices import lent_holder
 from kumi.engine.placement.nodes import NOWHERE, Requests
@@ -282,10 +283,10 @@ def _candidates(state: State, preemptor: Pod, name: str) -> list[Pod]:
         pod = state.pods.by_uid[uid]
         if pod.priority < preemptor.priority and not (pod.terminating or pod.finished or pod.workload):
             by_gang.setdefault(pod.member.group, []).append(pod)
-    found = []
+    found, gives_way = [], ways.of(state.profile.name).customs.consent.one_by_one
     for key, pods in by_gang.items():
-        give = [pod for pod in pods if pod.member.preemptable is not False]
         job = state.tasks.jobs.get(key)
+        give = [pod for pod in pods if gives_way(pod, job.group if job is not None else None)]
         if job is not None and job.group is not None and len(give) < job.count(*HOLDING):
             spare = max(job.count(*READY) - job.group.least, 0)
             give = sorted(give, key=lambda p: (p.priority, -p.created_ms, p.uid))[:spare]

@@ -118,13 +118,13 @@ class Residents:
 
     # what comes in
 
-    def put_namespace(self, namespace: Namespace) -> None:
-        """There is such a namespace, or its labels changed."""
-        self._relabel(namespace.name, namespace.labels)
+    def put_namespace(self, namespace: Namespace) -> bool:
+        """There is such a namespace, or its labels changed. True where that may matter to where pods go."""
+        return self._relabel(namespace.name, namespace.labels)
 
-    def remove_namespace(self, name: str) -> None:
-        """It is gone."""
-        self._relabel(name, None)
+    def remove_namespace(self, name: str) -> bool:
+        """It is gone. The same."""
+        return self._relabel(name, None)
 
     def meet(self, pod: Pod, times: int = 1) -> None:
         """The pod is known from now on (-1: not any more): what it looks at, and has, is kept."""
@@ -371,9 +371,9 @@ class Residents:
                 self._journal.drop(self._asking, label)
         self._journal.swap(self, "stamp", next(self._stamps))
 
-    def _relabel(self, name: str, labels: Labels | None) -> None:
+    def _relabel(self, name: str, labels: Labels | None) -> bool:
         if self._namespaces.get(name) == labels:
-            return
+            return False
         if labels is None:
             self._journal.drop(self._namespaces, name)
         else:
@@ -382,6 +382,7 @@ class Residents:
         for group, counter in self._groups.items():
             if any(one.namespace_selector is not None for one in group):
                 self._journal.swap(counter, "counts", self._counted(group))
+        return True
 
     def _add(self, counter: _Counter, row: Any, times: Any) -> None:
         self._whole(counter)

@@ -25,7 +25,7 @@ from kumi.engine.model import Pod, PodShape
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.line.asking import Held
 from kumi.engine.placement.tasks import Status
-from kumi.engine.reasons import Reason
+from kumi.engine.reasons import Code, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ class Outcome:
     """(pod uid, the uid of the pod or the key of the gang that it makes room for, "" for none)"""
     refusals: dict[str, Refusal] = field(default_factory=dict)
     """gang -> the last one"""
+    turned_away: dict[str, Code] = field(default_factory=dict)
+    """gang -> who has no room for what it needs, of those that weren't let in"""
     held: dict[str, Reason] = field(default_factory=dict)
     """gang -> why the line holds it back (actions/lined.py)"""
     reserved: dict[str, Held] = field(default_factory=dict)
@@ -56,6 +58,10 @@ class Outcome:
     """when another session may end otherwise although nothing came; None: as far as the actions know, not by itself"""
     explained: dict[tuple[str, PodShape], tuple[Reason, ...]] = field(default_factory=dict)
     """queue and shape of tasks that found no room, and what the nodes said"""
+    untried: dict[tuple[str, PodShape], tuple[Reason, ...]] = field(default_factory=dict)
+    """queue and shape of the next tasks of gangs whose turn didn't come, and why, at the end of the session"""
+    sizes: dict[PodShape, bool] = field(default_factory=dict)
+    """of shapes that a queue may not have more of: would a node have room for one, were it empty?"""
 
 
 class Statement:

@@ -6,6 +6,7 @@ Units      milliseconds.
 from __future__ import annotations
 
 import re
+from math import inf
 
 _UNITS_MS = {"h": 3_600_000.0, "m": 60_000.0, "s": 1_000.0, "ms": 1.0, "us": 0.001, "µs": 0.001, "ns": 0.000_001}
 _PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(h|ms|us|µs|ns|m|s)")
@@ -20,4 +21,4 @@ def duration_ms(text: str) -> int | None:
             return None
         total += float(part[1]) * _UNITS_MS[part[2]]
         at = part.end()
-    return int(total) if total > 0 else None
+    return int(total) if 0 < total < inf else None

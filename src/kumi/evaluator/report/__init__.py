@@ -1,9 +1,9 @@
 """The report: policies side by side in one HTML file that needs nothing else, no network either.
 
-    page(results, title)   the file's bytes
+    page(results, title)   the file's bytes; title(results): who is shown against whom
 
-What is in it  the summary, side by side; over time: allocation, queue, running jobs, fragmentation, shares and fairness; how
-               waiting and completion times are spread; who ran where (gantt.py); figures of tenants and queues; jobs that
+What is in it  the summary, side by side; over time: allocation, queue, running jobs, fragmentation, shares, fairness, who waits;
+               how waiting and completion times are spread; who ran where (gantt.py); figures of tenants and queues; jobs that
                never ran to their end, and why; what each figure means. Behind every chart is the table of its figures.
 Made of        page.html, in which style, scripts and the data (JSON, thinned: data.py) are put; uplot.js draws lines (its licence
                is in the page). The page forbids itself every connection (Content-Security-Policy).
@@ -44,6 +44,11 @@ def page(results: Sequence[Result], title: str) -> bytes:
         name, _, tail = piece.partition("}}")
         made += (parts[name], tail)
     return "".join(made).encode()
+
+
+def title(results: Sequence[Result]) -> str:
+    """The policies, each once."""
+    return " against ".join(dict.fromkeys(one.label for one in results))
 
 
 def _part(name: str) -> str:

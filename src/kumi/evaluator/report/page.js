@@ -81,21 +81,31 @@ function spreadSection() {
       spreadChart("Completion", "Percent of all jobs that ended within this time of their arrival.", "jct").card));
 }
 
+// Lines of one policy, one a tenant or a queue; which policy may be chosen.
+function chartByGroup(title, hint, name, write, tick, factor = 1) {
+  const scaled = (values) => values && values.map((v) => (v === null ? null : factor * v));
+  const lines = (one) => (one.series[name]?.lines ?? []).map((found, at) => ({ words: found.label || "(none)", color: at, run: null, mean: scaled(found.mean), peak: scaled(found.peak) }));
+  const pick = DRAWN.length > 1 ? choice("Policy", DRAWN.map((one) => one.policy), (at) => { chart.lines = lines(DRAWN[at]); chart.draw(); }) : null;
+  const chart = timeChart({ title, hint, at: timesOf(name), lines: lines(DRAWN[0]), write, tick, controls: pick });
+  return chart.card;
+}
+
 function fairSection() {
   if (!DRAWN.length) return;
   const grid = el("div", { class: "grid" });
   grid.append(timeChart({ title: "Fairness", hint: "Jain\u2019s index of what tenants were served of what they wanted.", at: timesOf("fairness"), lines: linesOf("fairness"), write: ratio, tick: number, top: 1.04 }).card);
-  const lines = (one) => one.series.dominant_share.lines.map((found, at) => ({ words: found.label, color: at, run: null, mean: found.mean.map((v) => (v === null ? null : 100 * v)), peak: null }));
-  const pick = DRAWN.length > 1 ? choice("Policy", DRAWN.map((one) => one.policy), (at) => { chart.lines = lines(DRAWN[at]); chart.draw(); }) : null;
-  const chart = timeChart({ title: "Dominant shares", hint: "Of each tenant, in percent of the cluster.", at: timesOf("dominant_share"), lines: lines(DRAWN[0]), write: percent, tick: roundPercent, controls: pick });
-  grid.append(chart.card);
-  const holder = el("div");
+  for (const [name, title, hint, ...how] of [
+    ["dominant_share", "Dominant shares", "Of each tenant, in percent of the cluster.", percent, roundPercent, 100],
+    ["tenant_waiting", "Waiting, by tenant", "Jobs of each tenant that wait.", number, number],
+    ["queue_waiting", "Waiting, by queue", "Jobs of each queue that wait.", number, number],
+  ]) if (DRAWN.some((one) => one.series[name])) grid.append(chartByGroup(title, hint, name, ...how));
   const groups = ["tenants", "queues"].filter((key) => DRAWN.some((one) => Object.keys(RUNS[one.run].summary.more[key]).length));
+  const holder = el("div");
   const fill = (at) => holder.replaceChildren(...groups.filter((key) => Object.keys(RUNS[DRAWN[at].run].summary.more[key]).length)
     .map((key) => el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Figures by ${key}` }, groupsTable(key, DRAWN[at]))));
   fill(0);
-  section("tenants", "Tenants and fairness", "", grid, el("div", { class: "card" }, el("div", { class: "head" }, el("h3", {}, groups.length > 1 ? "By tenant and queue" : "By tenant"),
-    DRAWN.length > 1 ? choice("Policy", DRAWN.map((one) => one.policy), fill) : null), holder));
+  section("tenants", "Tenants and fairness", "", grid, groups.length ? el("div", { class: "card" }, el("div", { class: "head" }, el("h3", {}, groups.length > 1 ? "By tenant and queue" : "By tenant"),
+    DRAWN.length > 1 ? choice("Policy", DRAWN.map((one) => one.policy), fill) : null), holder) : el("p", { class: "hint" }, "No job came."));
 }
 
 function nodesSection() {

@@ -20,6 +20,7 @@ function summaryRows() {
     ["Resources", RESOURCES.flatMap((resource) => [
       [`${resourceName(resource)} allocated, mean`, `allocation_percent|${resource}|mean`, percent, 1],
       [`${resourceName(resource)} allocated, peak`, `allocation_percent|${resource}|peak`, percent, 0],
+      [`${resourceName(resource)} utilization`, `more|utilization_percent|${resource}`, percent, 1],
       [`${resourceName(resource)} goodput`, `more|goodput_percent|${resource}`, percent, 1]])],
     ["GPU fragmentation", has("more|gpu_fragmentation_percent") ? [
       ["Fragmentation, mean", "more|gpu_fragmentation_percent|mean", percent, -1],
@@ -93,19 +94,29 @@ function glance() {
   }));
 }
 
-// Tenants or queues of the chosen policy.
+// Tenants or queues of the chosen policy: [words, how it is written, its value], those that say something.
+function groupColumns(key, groups) {
+  const any = (value) => groups.some(([, of]) => value(of));
+  const due = any((of) => of.deadlines_met + of.deadlines_missed > 0);
+  return [
+    ["Jobs", number, (of) => of.jobs], ["Finished", number, (of) => of.finished], ["Never started", number, (of) => of.never_started],
+    ["Mean queue", number, (of) => of.queue_length.mean], ["Mean wait", duration, (of) => of.wait_s.mean], ["p95 wait", duration, (of) => of.wait_s.p95],
+    ["Mean completion", duration, (of) => of.jct_s.mean], ["Makespan", duration, (of) => of.makespan_s],
+    ["Bounded slowdown, mean", number, (of) => of.bounded_slowdown.mean], ["p95", number, (of) => of.bounded_slowdown.p95],
+    ...(due ? [["Deadlines met", number, (of) => of.deadlines_met], ["missed", number, (of) => of.deadlines_missed], ["Tardiness, mean", duration, (of) => of.tardiness_s.mean]] : []),
+    ...(any((of) => of.preemptions > 0) ? [["Preemptions", number, (of) => of.preemptions]] : []),
+    ...(any((of) => of.lost_work_s > 0) ? [["Work run again", duration, (of) => of.lost_work_s]] : []),
+    ...RESOURCES.flatMap((resource) => [[`${resourceName(resource)} allocated`, percent, (of) => of.allocation_percent[resource]],
+      [`${resourceName(resource)} utilization`, percent, (of) => of.utilization_percent[resource]]]),
+    ...(key === "tenants" ? [["Mean share", percent, (of) => 100 * of.mean_dominant_share], ["Served", percent, (of) => (of.served === null ? null : 100 * of.served)]] : []),
+  ];
+}
+
 function groupsTable(key, drawn) {
   const groups = Object.entries(RUNS[drawn.run].summary.more[key]);
-  const tenants = key === "tenants";
-  const due = groups.some(([, of]) => of.deadlines_met + of.deadlines_missed > 0);
-  const cut = groups.some(([, of]) => of.preemptions > 0);
-  const heads = [tenants ? "Tenant" : "Queue", "Jobs", "Finished", "Never started", "Mean wait", "p95 wait", "Mean completion",
-    ...(due ? ["Deadlines met", "missed"] : []),
-    ...(cut ? ["Preemptions"] : []), ...(tenants ? ["Mean share", "Served"] : [])];
-  const rows = groups.map(([name, of]) => [name || "(none)", number(of.jobs), number(of.finished), number(of.never_started), duration(of.wait_s.mean),
-    duration(of.wait_s.p95), duration(of.jct_s.mean), ...(due ? [number(of.deadlines_met), number(of.deadlines_missed)] : []),
-    ...(cut ? [number(of.preemptions)] : []), ...(tenants ? [percent(100 * of.mean_dominant_share), of.served === null ? "\u2013" : percent(100 * of.served)] : [])]);
-  return table("", heads, rows);
+  const columns = groupColumns(key, groups);
+  return table("", [key === "tenants" ? "Tenant" : "Queue", ...columns.map(([words]) => words)],
+    groups.map(([name, of]) => [name || "(none)", ...columns.map(([, write, value]) => write(value(of)))]));
 }
 
 function neverTable(drawn) {
@@ -125,6 +136,8 @@ const MEANING = [
   ["Bounded slowdown", "Completion over the work that the job needs, which counts as ten seconds at least; never below 1."],
   ["Makespan", "From the first arrival to the last end."],
   ["Allocated", "What pods hold, in percent of what ready nodes have. Mean: time-weighted over the run. Peak: once an instant is over, so a job that starts where another ends at the same time is not counted with it."],
+  ["Utilization", "What pods of jobs that run hold: allocated without what gangs hold while they wait for their rest."],
+  ["Tenants and queues", "Percents of the whole cluster over the whole run, so that those of all tenants add up to the run\u2019s; makespan from a group\u2019s first arrival to its last end."],
   ["Goodput", "Of what was allocated, what did good: without gangs that wait for their rest, and without work that is run again."],
   ["GPU fragmentation", "The part of the free GPUs that a pod drawn from the jobs of this load could not be given, for want of enough of it, or of something else, on the node."],
   ["Dominant share", "Of all resources, the greatest part that the tenant\u2019s pods hold."],

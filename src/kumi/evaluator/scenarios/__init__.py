@@ -27,13 +27,11 @@ Not here   what steps are for the engine: plays.py; how jobs are read: arriving.
 
 from __future__ import annotations
 
-import runpy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
 
 from kumi.api.errors import KumiError
 from kumi.api.meta import parse_time
@@ -41,13 +39,15 @@ from kumi.api.wire import JsonObject
 from kumi.engine.model import Node, Noun, Put
 from kumi.evaluator import LARGEST_SEED, SEEDS_AT_MOST, policies
 from kumi.evaluator.manifests import nouns as nouns_of
-from kumi.evaluator.model import START_MS, Change, Event, Load, Policy, Written
+from kumi.evaluator.model import START_MS, Arrive, Change, Event, Load, Policy, Written
 from kumi.evaluator.scenarios import arrivals, cluster, outages
+from kumi.evaluator.scenarios.arriving import Arriving
+from kumi.evaluator.scenarios.beside import Beside
 from kumi.evaluator.scenarios.document import Document, Part, ScenarioError, Value, read
 from kumi.evaluator.scenarios.manifests import listed
 from kumi.evaluator.scenarios.plays import Stage
-from kumi.evaluator.scenarios.python import Generator
-from kumi.evaluator.scenarios.steps import Moment, Source, Step, Verb, together
+from kumi.evaluator.scenarios.python import Generator, run
+from kumi.evaluator.scenarios.steps import Moment, Source, Step, Told, Verb, together
 from kumi.evaluator.scenarios.written import manifests_of
 from kumi.runtime.policy_files import checked
 
@@ -64,6 +64,10 @@ FIELDS = (
     "arrivals",
     *outages.SECTIONS,
     "policies",
+)
+NOT_THE_SAME = (
+    "with seed {seed} comes something else when it is asked for again, so that policies would have different jobs: draw all "
+    "chance from the seed that events(seed) is given (rng = random.Random(seed)), and nothing from the clock"
 )
 REHEARSED = 2_000
 """so many steps of the first seed are looked at before anything is played"""
@@ -86,7 +90,9 @@ class Scenario:
     def load(self, seed: int) -> Load:
         """The run's load. ManifestError, KumiError: of what is there from the start; else when it is played."""
         stream = _Played(self.sources, self.start_ms, seed)
-        return Load(self.name, stream.setting(), stream.events, self.start_ms, written=stream.written)
+        return Load(
+            self.name, stream.setting(), stream.events, self.start_ms, written=stream.written, whence=stream.whence
+        )
 
     def objects(self, seed: int) -> Iterator[tuple[int, Verb, JsonObject]]:
         """(when, what is done, with which manifest), by time. KumiError for what has no manifest (written.py)."""
@@ -122,6 +128,10 @@ class _Played:
         """The setting and the events with their objects."""
         return Stage().written(together(self.sources, self.seed))
 
+    def whence(self, key: str) -> Sequence[str]:
+        """Where the first two jobs of that key come from."""
+        return tuple(islice((one.place for one in together(self.sources, self.seed) if _creates(one, key)), 2))
+
     def _all(self) -> Iterator[Event]:
         return Stage().events(together(self.sources, self.seed))
 
@@ -132,6 +142,15 @@ class _Played:
         if not all(isinstance(delta, Put) for delta in event.deltas):
             return ()
         return tuple(delta.noun for delta in event.deltas if isinstance(delta, Put))
+
+
+def _creates(moment: Moment, key: str) -> bool:
+    """Whether a job of that key comes with it."""
+    if isinstance(moment, Told):
+        return isinstance(moment.event, Arrive) and moment.event.job.key == key
+    meta = moment.object.get("metadata") or {}
+    named = f"{meta.get('namespace') or 'default'}/{meta.get('name')}" == key
+    return named and moment.verb == "create" and Arriving().takes(moment.object)
 
 
 def load_scenario(path: str | Path, parameters: Mapping[str, Value] | None = None) -> Scenario:
@@ -153,7 +172,7 @@ def load_scenario(path: str | Path, parameters: Mapping[str, Value] | None = Non
         path=path,
         sources=(partial(_steps, there), out.steps, *arrivals.sources(fields["arrivals"], start_ms, nodes)),
         seeds=_seeds(fields["seeds"]),
-        policies=tuple(policy for each in fields["policies"].items() for policy in _policy(each)),
+        policies=_policies(fields["policies"]),
         about=fields["about"].text(),
         start_ms=start_ms,
         files=(str(path), *map(str, part.document.files)),
@@ -198,6 +217,22 @@ def _seeds(part: Part) -> tuple[int, ...]:
     return seeds
 
 
+def _policies(part: Part) -> tuple[str | Policy, ...]:
+    """Those that are written, each under a name of its own."""
+    found: list[str | Policy] = []
+    path_of: dict[str, str] = {}
+    for each in part.items():
+        for one in _policy(each):
+            name = one.name if isinstance(one, Policy) else policies.name_of(one)
+            if name in path_of:
+                each.wrong(
+                    f"is named {name}, and so is {path_of[name]}: leave one of them out, or give it another name"
+                )
+            path_of.setdefault(name, each.path)
+            found.append(one)
+    return tuple(found)
+
+
 def _policy(part: Part) -> list[str | Policy]:
     """A policy as it is written: a built-in name, a file beside the scenario, or one that stands here."""
     if not isinstance(part.value, dict):
@@ -227,27 +262,37 @@ def _policy(part: Part) -> list[str | Policy]:
 def _of_python(path: Path, parameters: Mapping[str, Value]) -> Scenario:
     """A Python file as a scenario; the parameters are the function's arguments."""
     try:
-        names: dict[str, Any] = runpy.run_path(str(path)) if path.is_file() else {}
         generator = Generator(path, tuple(parameters.items()), START_MS)
+        names = run(path, Beside(path))
     except KumiError as error:
         raise ScenarioError(path, [str(error)]) from error
-    except (Exception, SystemExit) as error:
-        raise ScenarioError(path, [f"can't be run: {type(error).__name__}: {error}"]) from error
     document = Document(path, b"")
     seeds = _seeds(Part(document, names.get("SEEDS"), "SEEDS"))
-    chosen = [policy for each in Part(document, names.get("POLICIES"), "POLICIES").items() for policy in _policy(each)]
+    chosen = _policies(Part(document, names.get("POLICIES"), "POLICIES"))
     document.finish()
-    files = str(path), *map(str, document.files)
-    found = Scenario(str(names.get("NAME", path.stem)), path, (generator.moments,), seeds, tuple(chosen), files=files)
+    files = str(path), *map(str, (*generator.files, *document.files))
+    found = Scenario(str(names.get("NAME", path.stem)), path, (generator.moments,), seeds, chosen, files=files)
     _rehearse(found)
     return found
 
 
 def _rehearse(scenario: Scenario) -> None:
-    """ScenarioError, if one of the first steps of the first seed can't be."""
-    moments: Iterator[Moment] = islice(together(scenario.sources, scenario.seeds[0]), REHEARSED)
+    """ScenarioError, if one of the first steps of the first seed can't be, or a generator yields another when it is asked again:
+    policies would have different jobs."""
+    seed = scenario.seeds[0]
     try:
-        for _ in Stage().written(moments):
+        for _ in Stage().written(islice(together(scenario.sources, seed), REHEARSED)):
             pass
+        for source in scenario.sources:
+            if isinstance(getattr(source, "__self__", None), Generator):
+                # one after the other: a generator may seed Python's own, which both would draw from
+                first, second = (list(islice(source(seed), REHEARSED)) for _ in range(2))
+                _refuse_other(first, second, seed)
     except KumiError as error:
         raise ScenarioError(scenario.path, [str(error)]) from error
+
+
+def _refuse_other(first: Sequence[Moment], second: Sequence[Moment], seed: int) -> None:
+    for one, other in zip_longest(first, second):
+        if one != other:
+            raise KumiError(f"{(one or other).place}: {NOT_THE_SAME.format(seed=seed)}")

@@ -12,7 +12,8 @@
         checkpoint: 10m
         deleteAfter: 2h
       - jobs: ...                       # by chance: chances.py
-      - trace: {format: swf, jobs: log.swf.gz, scaleNodes: 1%, compressTime: 2, inflate: 1.3, sample: 100, noDepartures: true}
+      - trace: {format: swf, jobs: log.swf.gz, scaleNodes: 1%, compressTime: 2, inflate: 1.3, sample: 100, noDepartures: true,
+                 prefix: b-}             # before the names of its jobs, where others have the same
       - python: generator.py            # generator.py; {file: generator.py, arguments: {name: value}}
 
 The rule   what an entry says of lengths is written into the manifests, as annotations (said.py), where they don't say it
@@ -22,6 +23,7 @@ Order      entries that have something at the same instant: as they are written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from heapq import merge
@@ -32,10 +34,9 @@ import numpy as np
 from kumi.api.errors import KumiError
 from kumi.api.volcano import GROUP_NAME_ANNOTATION
 from kumi.api.wire import JsonObject
-from kumi.bridge.into.due import EXECUTION, EXECUTION_NAME
 from kumi.engine.model import Node, Put
 from kumi.evaluator import reshape, traces
-from kumi.evaluator.model import Arrive, Change, Event, Load
+from kumi.evaluator.model import Arrive, Cancel, Change, Event, Load
 from kumi.evaluator.said import CHECKPOINT, DEADLINE_IN, RUNS, text, with_words
 from kumi.evaluator.scenarios import chances, python
 from kumi.evaluator.scenarios.document import Part
@@ -44,10 +45,12 @@ from kumi.evaluator.scenarios.manifests import listed, proven
 from kumi.evaluator.scenarios.steps import Moment, Source, Step, Told, seed_of
 from kumi.evaluator.sources import Shape
 from kumi.evaluator.spreads import Spread
+from kumi.jobs.due import EXECUTION, EXECUTION_NAME
 from kumi.jobs.pod_groups import GROUP_LABEL
 
 KINDS = ("manifests", "jobs", "trace", "python")
 OF_MANIFESTS = ("at", "every", "times", "until", "runs", "says", "deadline", "checkpoint", "deleteAfter")
+PREFIX = re.compile(r"([a-z0-9][a-z0-9.-]*)?")
 RESHAPED = ("gpuNodes", "scaleNodes", "resample", "sample", "inflate", "compressTime", "noDepartures", "dropWaiting")
 
 
@@ -195,15 +198,29 @@ class _Trace:
     load: Load
     shape: Shape
     start_ms: int
+    prefix: str
+    place: str
 
     def moments(self, seed: int) -> Iterator[Moment]:
         """See arrivals.py."""
         load = self.shape.of(self.load, seed)
         if load.setting:
-            yield Told(Change(self.start_ms, tuple(Put(noun) for noun in load.setting)))
+            yield Told(Change(self.start_ms, tuple(Put(noun) for noun in load.setting)), self.place)
         later_ms = self.start_ms - load.start_ms
         for event in load.events():
-            yield Told(_moved(event, later_ms) if later_ms else event)
+            yield Told(self._named(_moved(event, later_ms) if later_ms else event), self.place)
+
+    def _named(self, event: Event) -> Event:
+        """With the prefix before the job's name."""
+        if not self.prefix or isinstance(event, Change):
+            return event
+        if isinstance(event, Cancel):
+            return replace(event, key=self._key(event.key))
+        return Arrive(replace(event.job, key=self._key(event.job.key)))
+
+    def _key(self, key: str) -> str:
+        namespace, _, name = key.partition("/")
+        return f"{namespace}/{self.prefix}{name}"
 
 
 def _moved(event: Event, later_ms: int) -> Event:
@@ -215,13 +232,16 @@ def _moved(event: Event, later_ms: int) -> Event:
 
 
 def _trace(part: Part, start_ms: int) -> list[Source]:
-    fields = part.fields("format", "nodes", "jobs", "options", *RESHAPED)
+    fields = part.fields("format", "nodes", "jobs", "options", "prefix", *RESHAPED)
     format = fields["format"].word(*traces.FORMATS)
     options = {name: each.text() for name, each in fields["options"].members().items()}
     nodes = part.document.beside(fields["nodes"].text()) if fields["nodes"] else None
     if not fields["jobs"]:
         fields["jobs"].wrong("says which file has the jobs")
         return []
+    prefix = fields["prefix"].text()
+    if not PREFIX.fullmatch(prefix):
+        fields["prefix"].wrong(f"stands before names, which have small letters, digits, - and . only, not {prefix!r}")
     try:
         shape = Shape(
             gpu_nodes=fields["gpuNodes"].flag(),
@@ -238,4 +258,4 @@ def _trace(part: Part, start_ms: int) -> list[Source]:
     except KumiError as error:
         part.wrong(str(error))
         return []
-    return [_Trace(load, shape, start_ms).moments]
+    return [_Trace(load, shape, start_ms, prefix, part.place).moments]

@@ -144,7 +144,8 @@ class Arriving:
             if found is None:
                 raise came.wrong("names a priority class that isn't there")
             least = shapes[0].min_count if len(shapes) == 1 else None
-            return replace(job, via=Via.WORKLOAD, queue=queue, priority=found.value, least=least)
+            kind = str(came.manifest["kind"])
+            return replace(job, via=Via.WORKLOAD, queue=queue, priority=found.value, least=least, kind=kind)
         specs = [shape.template.get("spec") or {} for shape in shapes]
         job = replace(job, priority=max(self._rank(came, str(s.get("priorityClassName") or "")) for s in specs))
         if any(spec.get("schedulerName") == VOLCANO_SCHEDULER for spec in specs):
@@ -160,7 +161,8 @@ class Arriving:
         least = shapes[0].min_count if len(shapes) == 1 else None
         job = self._made(came, roles, words, _labels_of(shapes))
         rank = view.spec.priority or 0
-        return replace(job, via=Via.WORKLOAD, queue=view.spec.queue_name, priority=rank, least=least)
+        queue = view.spec.queue_name
+        return replace(job, via=Via.WORKLOAD, queue=queue, priority=rank, least=least, kind="Workload")
 
     def _of_group(self, group: _Came, pods: Sequence[_Came]) -> Job:
         if not pods:
@@ -201,7 +203,8 @@ class Arriving:
         rank = self._workload_classes[label].value if label else ranks[0]
         job = self._made(first, roles, _longest(pods), _common([pod.meta.labels for pod in pods]), group)
         queue = first.meta.labels[kueue.QUEUE_LABEL]
-        return replace(job, via=Via.WORKLOAD, queue=queue, priority=rank, renews=True)
+        kind = "Workload" if group else "Pod"
+        return replace(job, via=Via.WORKLOAD, queue=queue, priority=rank, renews=True, kind=kind)
 
     def _of_pod(self, pod: _Came) -> Job:
         spec: core.PodSpec = pod.view.spec

@@ -36,10 +36,11 @@ from kumi.engine.model import Node, PodShape, Requirement
 from kumi.evaluator.generators import Arrivals, Diurnal, Generated, Kind, Plan, Poisson, Regular, per_hour, sized
 from kumi.evaluator.model import Role, Via
 from kumi.evaluator.scenarios.cluster import MODEL
-from kumi.evaluator.scenarios.document import DAY_MS, Part
+from kumi.evaluator.scenarios.document import Part
 from kumi.evaluator.scenarios.lengths import spread
 from kumi.evaluator.scenarios.steps import Moment, Source, Told, seed_of
 from kumi.evaluator.spreads import Fixed, Spread
+from kumi.jobs.due import DAY_MS
 
 FIELDS = (
     "count",
@@ -67,7 +68,7 @@ def source(part: Part, number: int, start_ms: int, nodes: list[Node] | None) -> 
     before = len(part.document.faults)
     fields = part.fields(*FIELDS)
     usual = spread(fields["runs"])
-    kinds = [kind for each in fields["kinds"].items() for kind in _kinds(each, usual)]
+    kinds = [kind for each in fields["kinds"].items() for kind in _kinds(each, usual, fields["runs"])]
     tenants = tuple((name, each.number(1.0)) for name, each in fields["tenants"].members().items())
     if not fields["kinds"]:
         fields["kinds"].wrong("says what jobs there are: at least one kind, with what it asks for")
@@ -92,7 +93,7 @@ def source(part: Part, number: int, start_ms: int, nodes: list[Node] | None) -> 
     except KumiError as error:
         part.wrong(str(error))
         return []
-    made = _Chance(plan, number, start_ms + fields["at"].span_ms())
+    made = _Chance(plan, number, start_ms + fields["at"].span_ms(), part.place)
     return [made.moments] if len(part.document.faults) == before else []
 
 
@@ -103,10 +104,12 @@ class _Chance:
     plan: Plan
     number: int
     start_ms: int
+    place: str
 
     def moments(self, seed: int) -> Iterator[Moment]:
         """The arrivals."""
-        return (Told(event) for event in Generated(self.plan, seed_of(seed, self.number), self.start_ms).events())
+        made = Generated(self.plan, seed_of(seed, self.number), self.start_ms)
+        return (Told(event, self.place) for event in made.events())
 
 
 def _arrivals(fields: dict[str, Part], kinds: list[Kind], nodes: list[Node] | None) -> Arrivals:
@@ -129,11 +132,12 @@ def _arrivals(fields: dict[str, Part], kinds: list[Kind], nodes: list[Node] | No
     return Diurnal(rate, said["swing"].number(0.5), period, peak)
 
 
-def _kinds(part: Part, usual: Spread | None) -> tuple[Kind, ...]:
+def _kinds(part: Part, usual: Spread | None, of_all: Part) -> tuple[Kind, ...]:
+    """`usual`: what the part `of_all` says of how long they run; None: nothing, or what is wrong."""
     fields = part.fields(*OF_KIND)
     name = fields["name"].text("job")
     runs = spread(fields["runs"]) or usual
-    if runs is None:
+    if not fields["runs"] and not of_all:
         part.wrong("says nothing of how long it runs: give `runs`, here or for all kinds")
     pods = fields["pods"]
     kind = Kind(

@@ -19,15 +19,13 @@ from typing import Any, TypeAlias
 
 from kumi.api.errors import KumiError
 from kumi.api.yaml import load_all
-from kumi.engine.placement.times import duration_ms
+from kumi.jobs import due
 from kumi.runtime.policy_files import line_of
 
 Value: TypeAlias = bool | int | float | str
 MARK = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_-]*)\}")
-DAY_MS = 86_400_000
-LONGEST_S = 2**37
-"""What is longer, some four thousand years, is a mistake: no calendar has its end."""
-_DAYS = re.compile(r"(\d+(?:\.\d*)?)d")
+NOTHING = ("0", "0s", "0d")
+"""what is no time at all"""
 
 
 class ScenarioError(KumiError):
@@ -64,8 +62,12 @@ class Document:
         if self.faults:
             raise ScenarioError(self.path, [self._told(*fault) for fault in dict.fromkeys(self.faults)])
 
+    def line(self, path: str) -> int:
+        """In which that part begins."""
+        return line_of(self.text, path)
+
     def _told(self, path: str, what: str) -> str:
-        return f"line {line_of(self.text, path)}: {path or 'the scenario'}: {what}"
+        return f"line {self.line(path)}: {path or 'the scenario'}: {what}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,11 @@ class Part:
 
     def __bool__(self) -> bool:
         return self.value is not None
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for people."""
+        return f"{self.path} ({self.document.path.name}, line {self.document.line(self.path)})"
 
     def wrong(self, what: str) -> None:
         """Notes what is wrong here."""
@@ -174,18 +181,10 @@ def length_ms(value: object) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return round(value * 1000) if 0 <= value < LONGEST_S else None
+        return round(value * 1000) if 0 <= value * 1000 < due.LONGEST_MS else None
     if not isinstance(value, str):
         return None
-    days = _DAYS.match(value)
-    rest = value[days.end() :] if days else value
-    if rest in ("0", "0s"):
-        return 0
-    found = duration_ms(rest) if rest else 0
-    if found is None or (days is None and not rest):
-        return None
-    found += round(float(days[1]) * DAY_MS) if days else 0
-    return found if found < LONGEST_S * 1000 else None
+    return 0 if value in NOTHING else due.length_ms(value)
 
 
 def read(path: Path, parameters: Mapping[str, Value]) -> Part:

@@ -35,25 +35,33 @@ def spread(part: Part) -> Spread | None:
         part.wrong(f"must be a length of time, or one of {', '.join(KINDS)}")
         return None
     try:
-        return _of(named[0], fields[named[0]])
+        found = _of(named[0], fields[named[0]])
     except KumiError as error:
         if len(part.document.faults) == before:
             part.wrong(str(error))
         return None
+    return found if len(part.document.faults) == before else None
+
+
+def _needed(part: Part) -> int:
+    """A length that must be said."""
+    if not part:
+        part.wrong("is missing: a length of time, like 90s, 1h30m or 2d")
+    return part.span_ms(least=1)
 
 
 def _of(name: str, part: Part) -> Spread:
     if name == "fixed":
-        return Fixed(part.span_ms(least=1))
+        return Fixed(_needed(part))
     if name == "exponential":
         mean = part.fields("mean")["mean"] if isinstance(part.value, dict) else part
-        return Exponential(mean.span_ms(least=1))
+        return Exponential(_needed(mean))
     if name == "uniform":
         bounds = part.fields("least", "most")
-        return Uniform(bounds["least"].span_ms(least=1), bounds["most"].span_ms(least=1))
+        return Uniform(_needed(bounds["least"]), _needed(bounds["most"]))
     if name == "lognormal":
         said = part.fields("median", "sigma", "most")
         most = said["most"].span_ms(least=1) if said["most"] else inf
-        return LogNormal(said["median"].span_ms(least=1), said["sigma"].number(1.0, above=0), most)
+        return LogNormal(_needed(said["median"]), said["sigma"].number(1.0, above=0), most)
     said = part.fields("least", "most", "shape")
-    return Pareto(said["least"].span_ms(least=1), said["most"].span_ms(least=1), said["shape"].number(1.1, above=0))
+    return Pareto(_needed(said["least"]), _needed(said["most"]), said["shape"].number(1.1, above=0))

@@ -33,9 +33,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An event of a trace or a generator as it is."""
+    """An event of a trace or a generator as it is. `place`: where it comes from, for people."""
 
     event: Event
+    place: str = ""
 
     @property
     def at_ms(self) -> int:

@@ -50,20 +50,22 @@ class Format:
     options: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
+NO_TEXT = "is not UTF-8 text ({}): convert it, or check that it is the right file"
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[IO[str]]:
-    """The text of a file, unpacked if it is gzip; TraceError if it isn't there, is no text, or is cut off."""
+def opened(path: Path, errors: str = "strict") -> Iterator[IO[str]]:
+    """The text of a file, unpacked if it is gzip; TraceError if it isn't there, is no text, or is cut off. `errors`: what
+    Python does with bytes that are no UTF-8."""
     try:
         with path.open("rb") as head:
             packed = head.read(2) == GZIP
-        with (gzip.open if packed else open)(path, "rt", encoding="utf-8-sig", newline="") as text:
+        with (gzip.open if packed else open)(path, "rt", encoding="utf-8-sig", errors=errors, newline="") as text:
             yield text
     except FileNotFoundError:
         raise TraceError(path, "there is no such file: check the path") from None
     except UnicodeDecodeError as error:
-        raise TraceError(
-            path, f"is not UTF-8 text ({error.reason}): convert it, or check that it is the right file"
-        ) from None
+        raise TraceError(path, NO_TEXT.format(error.reason)) from None
     except (gzip.BadGzipFile, EOFError) as error:
         raise TraceError(path, f"can't be unpacked ({error}): fetch it again") from None
     except OSError as error:

@@ -303,6 +303,7 @@ def _of_workload(noun: Noun) -> Job | None:
         least=first.least if len(noun.pod_sets) == 1 else None,
         priority=noun.priority,
         labels=first.labels,
+        kind=noun.job.partition(" ")[0] or "Workload",
     )
 
 

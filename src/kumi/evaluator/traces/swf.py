@@ -13,6 +13,7 @@ The rule   machine     MaxNodes nodes that share MaxProcs processors, as evenly 
 Left out   lines that are no job of their own (status 2, 3, 4: parts of one), jobs whose run time isn't known or that were
            cancelled before they ran, jobs of no processors, and jobs that ask for more than the machine has: each with a
            count in the load's notes.
+Comments   may be in any code; jobs' lines are UTF-8.
 Unknown    -1, as the format has it.
 Order      of submit times, as the format demands.
 Checked    the whole log, when it is read; then it is read again, as a stream, each time that it is played.
@@ -34,7 +35,7 @@ from kumi.api.kueue import HOST_LEVEL
 from kumi.engine.gangs import Queue
 from kumi.engine.model import Node, PodShape
 from kumi.evaluator.model import START_MS, Arrive, Event, Job, Load, Role, Via
-from kumi.evaluator.traces.base import LARGEST, Format, TraceError, opened
+from kumi.evaluator.traces.base import LARGEST, NO_TEXT, Format, TraceError, opened
 from kumi.evaluator.traces.openb import NAME_FIELD, PODS, read_nodes
 
 FIELDS = (
@@ -67,6 +68,8 @@ CPU = 1000
 KIB = 1024
 MOST_IN_HEADER = {"MaxNodes": 10**6, "MaxProcs": 10**9, "MaxMemory": LARGEST, "UnixStartTime": LARGEST}
 """what is above it is a mistake"""
+KEPT = "surrogateescape"
+"""comments may be in any code: they are not data; a job's line must be text"""
 HEADER = re.compile(r";\s*(\w+)\s*:\s*(-?\d+)")
 
 NO_RUN = "whose run time isn't known, or that were cancelled before they ran"
@@ -99,6 +102,14 @@ def read(nodes: Path | None, jobs: Path, *, processors: str = "gang", queues: st
 FORMAT = Format(read, "the standard workload format (SWF 2.2)", options={"processors": PROCESSORS, "queues": QUEUES})
 
 
+def _is_text(line: str) -> bool:
+    try:
+        line.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _what(why: str) -> str:
     return why if why == PART else f"jobs {why}"
 
@@ -106,7 +117,7 @@ def _what(why: str) -> str:
 def _header(path: Path) -> dict[str, int]:
     """The numbers of the header's comments, by label; of one that is there twice the first."""
     found: dict[str, int] = {}
-    with opened(path) as text:
+    with opened(path, KEPT) as text:
         for line in text:
             if line.strip() and not line.lstrip().startswith(";"):
                 break
@@ -209,11 +220,13 @@ class _Log:
 
     def _lines(self) -> Iterator[tuple[int, list[str]]]:
         """The lines that aren't comments, with their numbers."""
-        with opened(self.path) as text:
+        with opened(self.path, KEPT) as text:
             for number, line in enumerate(text, 1):
                 values = line.split()
                 if not values or values[0].startswith(";"):
                     continue
+                if not line.isascii() and not _is_text(line):
+                    raise TraceError(self.path, NO_TEXT.format("it has other bytes"), number)
                 if len(values) != len(FIELDS):
                     raise TraceError(self.path, f"has {len(values)} values, a job has {len(FIELDS)}", number)
                 yield number, values

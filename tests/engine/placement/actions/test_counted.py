@@ -16,7 +16,7 @@ from kumi.engine.placement.line.asking import Places
 from kumi.engine.placement.makeup import makeup
 from kumi.engine.placement.statement import Outcome, Refusal, Statement
 from kumi.engine.placement.tasks import Status
-from kumi.engine.placement.why import no_share
+from kumi.engine.reasons import Code, Reason
 from kumi.testing.builders import node
 from kumi.testing.gangs import Scene, gang, line, task
 
@@ -98,7 +98,7 @@ def test_a_gang_is_told_how_many_of_its_tasks_have_a_place_and_what_keeps_the_ne
     session = scene.open(*PLUGINS)
     one = asked(session)
     assert one is not None
-    assert one.refusal(Outcome()) == Refusal(2, no_share(session, one.task))
+    assert one.refusal(Outcome()) == Refusal(2, (Reason(Code.QUEUE_SHARE, where="q"),))
 
 
 def test_what_nodes_said_to_a_larger_gang_is_not_said_to_one_that_just_fits() -> None:

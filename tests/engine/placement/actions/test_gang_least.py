@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kumi.engine.gangs import Phase, PriorityClass
+from kumi.engine.model import Pod
 from kumi.engine.placement import rounds, ways
 from kumi.engine.placement.conf import Arguments
 from kumi.engine.placement.plugins.registry import PLUGINS
@@ -106,3 +107,44 @@ def test_of_a_gang_that_runs_one_more_task_is_served() -> None:
     made.put(*(task(f"h-{n}", "h", cpu=1) for n in range(1, 3)))
     file = option("gang", without=("enableJobStarving",))
     assert len(evicted(run(made, "gangpreempt", "priority", file))) == 1
+
+
+@given(free=st.integers(0, 3), never=st.integers(0, 3), others=st.integers(0, 3))
+@settings(max_examples=40, deadline=None)
+def test_nobody_goes_for_tasks_that_never_preempt(free: int, never: int, others: int) -> None:
+    made = hall([(1, 1)] * 4, never + others, idle=free)
+    made.put(*(calm(f"h-{n}") for n in range(never)))
+    done = served(made)
+    fits = never <= free and never + others <= free + 4
+    assert len(evicted(done)) == (max(never + others - free, 0) if fits else 0)
+    placed = [done.node[f"h-{n}"] for n in range(never) if done.status[f"h-{n}"] is Status.PIPELINED]
+    assert len(placed) == (never if fits else 0)
+    if evicted(done):
+        assert all(name.startswith("z") for name in placed)
+
+
+def calm(uid: str) -> Pod:
+    pod = task(uid, "h", cpu=1)
+    return replace(pod, member=replace(pod.member, never_preempts=True))
+
+
+def test_no_other_queue_gives_anything_back_to_a_task_that_never_preempts() -> None:
+    made = Scene(line("a"), line("b"), node("n", cpu=2))
+    made.put(gang("x", "a", least=1, phase=Phase.RUNNING))
+    made.put(*(task(f"x-{n}", "x", cpu=1, node="n") for n in range(2)))
+    made.put(gang("h", "b", least=1, phase=Phase.INQUEUE), task("h-0", "h", cpu=1))
+    assert evicted(run(made, "gangreclaim", "gang", "proportion", "bundle-shares")) == ["x-0"]
+    made.put(calm("h-0"))
+    assert evicted(run(made, "gangreclaim", "gang", "proportion", "bundle-shares")) == []
+
+
+def test_a_task_that_never_preempts_keeps_its_place_when_somebody_who_need_not_go_stays() -> None:
+    made = Scene(line(), *CLASSES, node("a", cpu=2), node("b", cpu=1), node("c", cpu=3))
+    made.put(gang("g", least=2, priority_class="p1", phase=Phase.RUNNING))
+    made.put(task("g-0", "g", cpu=1, node="a"), task("g-1", "g", cpu=1, node="b"))
+    made.put(gang("k", least=1, priority_class="p5", phase=Phase.RUNNING), task("k-0", "k", cpu=3, node="c"))
+    made.put(gang("h", least=3, priority_class="p9", phase=Phase.INQUEUE), calm("h-0"))
+    made.put(task("h-1", "h", cpu=1), task("h-2", "h", cpu=2))
+    done = run(made, "gangpreempt", "priority", "gang")
+    assert evicted(done) == ["k-0"]
+    assert [done.node[f"h-{n}"] for n in range(3)] == ["a", "c", "c"]

@@ -58,6 +58,15 @@ def test_in_a_strict_line_all_are_behind_the_first() -> None:
     assert told(decided) == {"ns/a": (Code.GANG_SHORT, ""), "ns/b": (Code.BEHIND, "PodGroup ns/a")}
 
 
+@pytest.mark.parametrize(("room", "code"), [(2, Code.BEHIND), (9, Code.GANG_SHORT)], ids=["cluster", "queue"])
+def test_in_a_full_cluster_it_is_still_the_line_that_holds_back_and_where_the_queue_ends_the_queue(
+    room: int, code: Code
+) -> None:
+    state = hall("strict", node("n", cpu=room, pods=room), *runs("r", 2), *waits("a", 1), *waits("b", 1))
+    state.apply(Put(line(capability={"cpu": 2, "pods": 2} if code is Code.GANG_SHORT else {})))
+    assert told(session.decide(state, NOW))["ns/b"][0] is code
+
+
 def test_who_would_delay_the_first_is_told_so_once() -> None:
     state = hall(
         "easy", node("n", cpu=4), *runs("r", 2, 10_000), *waits("a", 3, 1000), *waits("b", 2, 20_000), *waits("c", 1, 9)

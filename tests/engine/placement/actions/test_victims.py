@@ -22,11 +22,16 @@ def test_starving_are_gangs_that_were_let_in_can_be_placed_and_need_more() -> No
 
 @pytest.mark.parametrize(("said", "gives"), [(None, True), (True, True), (False, False)])
 def test_a_task_lets_itself_be_evicted_unless_it_says_no(said: bool | None, gives: bool) -> None:
-    assert victims.is_preemptable(task("a-0", "a", preemptable=said)) is gives
+    scene = Scene(line(), gang("a"), task("a-0", "a", preemptable=said))
+    assert victims.is_preemptable(scene.open(), scene.pod("a-0")) is gives
 
 
 def test_a_pod_of_an_admitted_workload_is_nobodys_victim() -> None:
-    assert not victims.is_preemptable(replace(task("a-0", "a"), workload="ns/w"))
+    scene = Scene(line(), gang("a"), task("a-0", "a"))
+    admitted = replace(scene.pod("a-0"), workload="ns/w")
+    assert victims.is_preemptable(scene.open(), scene.pod("a-0"))
+    assert not victims.is_preemptable(scene.open(), admitted)
+    assert not victims.gives_way_to_gangs(scene.open(), admitted)
 
 
 @pytest.mark.parametrize(("leaving", "may"), [(5, False), (50, True), (None, True)])

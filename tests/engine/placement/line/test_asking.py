@@ -35,18 +35,18 @@ class Somebody:
         return None
 
 
-def test_all_are_behind_the_first_that_has_no_room() -> None:
+def test_all_are_behind_the_first_that_waits_where_nobody_else_is_named() -> None:
     seen = Seen()
     seen.refuse(Somebody("a", "pod a"), No.ASIDE)
     seen.refuse(Somebody("b", "pod b"), No.DELAYS, "pod z")
     seen.refuse(Somebody("c", "pod c"), No.FULL)
-    seen.refuse(Somebody("d", "pod d"), No.DELAYS, "pod z")
-    assert (seen.first, seen.name) == ("c", "pod c")
+    seen.refuse(Somebody("d", "pod d"), No.DELAYS)
+    assert (seen.first, seen.name) == ("c", "pod b")
     assert seen.refused == {
         "a": (No.ASIDE, ""),
         "b": (No.DELAYS, "pod z"),
-        "c": (No.FULL, "pod c"),
-        "d": (No.DELAYS, "pod c"),
+        "c": (No.FULL, "pod b"),
+        "d": (No.DELAYS, "pod b"),
     }
 
 

@@ -18,6 +18,11 @@ def job(name: str, at: int, cpu: int, runs: int, said: int | None = -1, **fields
     return Lined(name, at, runs, said, asks={"cpu": cpu}, **fields)  # type: ignore[arg-type]
 
 
+def says(j: Lined) -> int:
+    assert j.said is not None
+    return j.said
+
+
 def gangs(jobs: list[Lined]) -> list[Lined]:
     """The same as gangs of one-cpu pods."""
     return [Lined(j.name, j.at, j.runs, j.said, pods=j.asks["cpu"], gang=True) for j in jobs]
@@ -80,6 +85,25 @@ def test_nobody_starts_later_than_at_its_first_reservation_whatever_the_nodes(
     assert [(key, at) for key, at in seen.promised.items() if seen.started[key] > at] == []
 
 
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(0, 8), *[st.integers(1, n) for n in (4, 9, 12)]), max_size=9), st.booleans())
+@example([(0, 2, 4, 2), (0, 4, 4, 4), (0, 2, 6, 3), (3, 2, 6, 3)], False)
+@example([(0, 2, 4, 2), (0, 4, 4, 4), (0, 2, 6, 3), (3, 2, 6, 3)], True)
+def test_whatever_is_said_nobody_in_a_pool_passes_one_that_came_before_and_asks_for_no_more(
+    drawn: Drawn, grouped: bool
+) -> None:
+    jobs = [job(f"j{n}", at, cpu, runs, said) for n, (at, cpu, runs, said) in enumerate(drawn)]
+    seen = played(gangs(jobs) if grouped else jobs, node("n", cpu=4)).started
+    line = sorted(jobs, key=lambda j: (j.at, j.key))
+    passed = [
+        (b.name, a.name)
+        for n, a in enumerate(line)
+        for b in line[n + 1 :]
+        if b.asks["cpu"] >= a.asks["cpu"] and says(b) >= says(a) and seen[b.key] < seen[a.key]
+    ]
+    assert passed == []
+
+
 # `first` may start at 10, `second`, which needs all four, at 15; `x` would delay the second and not the first
 HALL = [job("runs", 0, 2, 10), job("first", 1, 3, 5), job("second", 2, 4, 5)]
 
@@ -109,6 +133,24 @@ def test_one_whose_place_keeps_out_a_shorter_one_of_its_kind_is_brought_forward_
     jobs = [job("runs", 1, 4, 7, 8), job("long", 3, 4, 9, 12), job("short", 5, 4, 3, 6)]
     seen = played(jobs, node("n", cpu=4), profile=profile)
     assert (seen.promised["ns/long"], seen.started["ns/long"]) == (9, 8)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("order", ["time", "shortest", "fair"])
+def test_the_first_is_not_starved_by_those_behind_it_where_all_run_longer_than_they_say(
+    grouped: bool, order: str
+) -> None:
+    """All that come later take half of the nodes, one after the other for as long as it goes on."""
+    later = [job(f"j{n:02}", 2 + 4 * n, 2, 9, 8) for n in range(12)]
+    jobs = [job("runs", 0, 2, 10, 5), job("first", 1, 4, 7, 8), *later]
+    profile = parse({"line": "conservative", "queueOrder": order})
+    assert starts(gangs(jobs) if grouped else jobs, node("n", cpu=4), profile=profile)["first"] == 10
+
+
+def test_one_that_is_late_does_not_delay_those_before_it() -> None:
+    """`runs` says 5 and takes 9: `third`, which was to start at 5 and end at 9, would be in the way of `second` at 10."""
+    jobs = [job("runs", 0, 1, 9, 5), job("half", 0, 3, 10), job("second", 1, 4, 5), job("third", 2, 1, 4)]
+    assert starts(jobs, node("n", cpu=4)) == {"runs": 0, "half": 0, "second": 10, "third": 15}
 
 
 def test_one_that_fits_on_no_node_or_of_which_nobody_knows_when_keeps_nobody_waiting() -> None:

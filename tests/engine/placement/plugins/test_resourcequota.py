@@ -33,3 +33,13 @@ def test_each_quota_of_the_namespace_counts_and_none_of_another_one() -> None:
 def test_what_only_one_of_both_names_stops_nobody() -> None:
     assert let_in([quota({"requests.cpu": 0, "pods": 0})], {"cpu": 1}, None) == [True, True]
     assert let_in([quota({"cpu": 1000}, {"cpu": 5000})], {"memory": 1}) == [True]
+
+
+def test_what_only_quotas_count_is_counted_here() -> None:
+    asks = [gang(f"g{n}", needs={"cpu": 1}, counted=(("requests.cpu", 500),)) for n in range(3)]
+    scene = Scene(line(), quota({"requests.cpu": 1000}), *asks)
+    at, said = scene.open("resourcequota"), []
+    for job in (scene.job(f"g{n}") for n in range(3)):
+        said.append(bool(at.job_enqueueable(job)))
+        at.job_enqueued(job)
+    assert said == [True, True, False]

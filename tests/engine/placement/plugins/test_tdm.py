@@ -10,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kumi.engine.gangs import Phase
+from kumi.engine.placement import rounds
 from kumi.engine.placement.conf import Option
 from kumi.engine.placement.hooks import Fit
+from kumi.engine.placement.plugins.registry import PLUGINS
 from kumi.engine.placement.plugins.tdm import DAY_MS, LABEL, MINUTE_MS, Window, budget
+from kumi.engine.placement.ways import KUMI, VOLCANO, Ways
 from kumi.testing.builders import node
-from kumi.testing.gangs import Scene, gang, line, option, task
+from kumi.testing.gangs import Scene, conf, gang, line, option, task
 
 times = st.integers(0, 24 * 60 - 1)
 HOUR = 60 * MINUTE_MS
@@ -189,3 +192,14 @@ def test_it_wakes_when_a_zone_opens_or_closes_or_somebody_may_have_to_go_again()
     assert hall(hour=21).open(TDM).wake_ms() == 32 * HOUR
     assert hall(hour=21, cleared_ms=21 * HOUR).open(TDM).wake_ms() == 21 * HOUR + MINUTE_MS
     assert hall().open("tdm").wake_ms() is None
+
+
+@pytest.mark.parametrize(("ways", "victims"), [(VOLCANO, ["a-0", "a-1"]), (KUMI, ["a-0"])], ids=["volcano", "kumi"])
+def test_one_of_a_gang_that_does_not_give_way_leaves_a_zone_that_closes_as_its_profile_has_it(
+    ways: Ways, victims: list[str]
+) -> None:
+    scene = hall(hour=21)
+    scene.put(gang("a", unavailable="9", preemptable=False, phase=Phase.RUNNING))
+    scene.put(task("a-0", "a", node="day", preemptable=True), task("a-1", "a", node="day"))
+    done = rounds.run(scene.around, conf(TDM, actions=("shuffle",)), PLUGINS, ways)
+    assert [uid for uid, _ in done.outcome.evictions] == victims

@@ -115,13 +115,14 @@ def place(framework: Framework, outcome: Outcome, statement: Statement, job: Job
     assert queue is not None
     failed: dict[str, None] = {}
     refused: tuple[Reason, ...] = ()
+    barred: Pod | None = None
     ready: list[int] = []
     status, first = Status.PENDING, None
     names = framework.nodes.name_by_row()
     while len(tasks):
         task = tasks.pop()
         if not framework.allocatable(queue, task):
-            refused = no_share(framework, task)
+            barred = task
             continue
         if task.member.role and task.member.role in failed:
             continue
@@ -133,13 +134,15 @@ def place(framework: Framework, outcome: Outcome, statement: Statement, job: Job
                 task = _most_of_a_run(framework, statement, tasks, task, (ready, status))
         if not ready:
             failed[task.member.role] = None
-            refused = no_node(framework, outcome, task)
+            barred, refused = None, no_node(framework, outcome, task)
             if not can_go_on(job, failed):
                 break
             continue
         statement.place(task, names[ready.pop(0)], status)
         if framework.job_ready(job):
             break
+    if barred is not None:
+        refused = no_share(framework, outcome, barred)
     if refused:
         outcome.refusals[job.key] = Refusal(job.toward(*READY), refused)
     else:

@@ -187,6 +187,8 @@ class Attempt:
         nodes = dict.fromkeys(tasks.node[pod.uid] for pod in unit)
         concerned = [task for task in self.promised.values() if tasks.node[task.uid] in nodes]
         concerned = concerned or list(self.promised.values())[-1:]
+        # whoever never preempts keeps what is free: nobody leaves for them
+        concerned.sort(key=lambda task: not task.member.never_preempts)
         places = {task.uid: tasks.node[task.uid] for task in concerned}
         for task in concerned:
             self._withdraw(task)

@@ -3,7 +3,7 @@
 The rule   where all that waits of a gang is alike (../makeup.py), and only the plug-in gang says when it is ready, it lacks n
            tasks. With m places on the nodes for one such task after the other, and s of them that its queue may have:
              n <= m, n <= s   it has room: on the rows that choose.py names for a run of n
-             s < n, s <= m    it hasn't: s are placed, the queue may not have the next
+             s < n, s <= m    it hasn't: s are placed, the queue may not have the next, for its own sake or the nodes' (why.py)
              else             it hasn't: m are placed, no node takes the next
 Same       as allocate.place, which this is tested against, and which is asked wherever one of these doesn't hold: several kinds
            of tasks, tasks that look at others, somebody who is leaving, a plug-in of another kind, rows that run out of a pass.
@@ -26,7 +26,7 @@ from kumi.engine.placement.line.asking import Places
 from kumi.engine.placement.makeup import Makeup
 from kumi.engine.placement.statement import Outcome, Refusal
 from kumi.engine.placement.tasks import READY, Job
-from kumi.engine.placement.why import no_share
+from kumi.engine.placement.why import queue_says
 
 
 class Counted:
@@ -47,7 +47,12 @@ class Counted:
         if self._is_allowed(placed + 1):
             said = outcome.explained.get((self._queue.name, self.task.shape))
             return None if room >= self.lacks or said is None else Refusal(self._has() + placed, said)
-        return Refusal(self._has() + self._allowed(placed), no_share(self._framework, self.task))
+        placed = self._allowed(placed)
+        with self._framework.journal.trial():
+            self._framework.tasks.end_run(self.task, -placed)
+            no = queue_says(self._framework, outcome, self.task)
+        said = (no,) if no is not None else outcome.explained.get((self._queue.name, self.task.shape))
+        return Refusal(self._has() + placed, said) if said else None
 
     def has_room(self) -> bool:
         """Has it room on the nodes as they are, where nobody is leaving?"""

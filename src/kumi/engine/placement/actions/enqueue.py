@@ -34,6 +34,8 @@ def run(framework: Framework, outcome: Outcome) -> None:
         assert job.group is not None
         if job.group.resources is None or framework.job_enqueueable(job):
             let_in(framework, job)
+        else:
+            outcome.turned_away[job.key] = framework.turned_away(job)
         queues.push(queue)
 
 

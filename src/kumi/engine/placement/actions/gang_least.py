@@ -8,6 +8,8 @@ The rule   candidates, plug-ins and order of bundles as in gangpreempt.py and ga
            those that needn't go stay, the last taken first, and queues that would take the places back are spared (attempt.py).
            A whole gang leaves or stays as a whole
            without its minimum everything is as it was
+Never      a task that never preempts gets a place before anybody goes, or none here: nobody goes for it. The others of its gang
+           may take from those that they may take from
 Differs    from whole_gang.py: a safe bundle is no lump, a gang is not left with half of its minimum, gangs are stopped also
            where safe tasks alone are not enough, and free nodes come first.
 Not placed tasks past the gang's minimum: preempt and reclaim, one by one.
@@ -23,7 +25,7 @@ from kumi.engine.placement.actions import gangpreempt, gangreclaim
 from kumi.engine.placement.actions.attempt import Attempt, lasting_room, may_complete
 from kumi.engine.placement.actions.bundles import Asks, bundles, total
 from kumi.engine.placement.actions.domains import domains
-from kumi.engine.placement.actions.victims import large_enough
+from kumi.engine.placement.actions.victims import large_enough, may_evict
 from kumi.engine.placement.actions.whole_gang import Candidates, Evictor, free, waiting
 from kumi.engine.placement.amounts import covers, plus
 from kumi.engine.placement.framework import Framework
@@ -112,8 +114,11 @@ def _take(attempt: Attempt, asks: Asks, tasks: Sequence[Pod], units: Callable[[]
     framework = attempt.framework
     if attempt.fill(tasks):
         return []
+    takers = _takers(attempt, tasks)
+    if not takers:
+        return None
     room = free(framework, domains(framework, asks.job)[0])
-    least = _least(tasks)
+    least = _least(takers)
     taken: list[Unit] = []
     for unit in units():
         uids = {pod.uid for pod in unit}
@@ -124,9 +129,19 @@ def _take(attempt: Attempt, asks: Asks, tasks: Sequence[Pod], units: Callable[[]
         attempt.evict(fresh, asks.job.key)
         taken.append(unit)
         room = plus(room, total(fresh))
-        if covers(room, least) and attempt.fill(tasks):
+        if covers(room, least) and attempt.fill(takers):
             return taken
     return None
+
+
+def _takers(attempt: Attempt, tasks: Sequence[Pod]) -> list[Pod]:
+    """The tasks that somebody may go for. The others have their places then, as far as there is room as it is."""
+    takers = [task for task in tasks if may_evict(attempt.framework, task)]
+    uids = {task.uid for task in takers}
+    for task in tasks if takers else ():
+        if task.uid not in uids:
+            attempt.place(task)
+    return takers
 
 
 def _least(tasks: Sequence[Pod]) -> dict[str, float]:

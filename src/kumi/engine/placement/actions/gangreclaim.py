@@ -2,8 +2,7 @@
 
 The rule   queues in their order, one that has had its share (overused) dropped; of each the first starving gang, if its queue may
            take back all that it waits for at once (preemptive)
-           candidates   running tasks of queues that give back (reclaimable) that let themselves be evicted, as does their gang
-                        where it says
+           candidates   running tasks of queues that give back (reclaimable) that let themselves be evicted (../consent.py)
            of bundles   those of the queue from which the gang takes first (victim queues' order) go first
            then         whole_gang.py
 Arguments  maxDomains (8), allowWholeBundle (true).
@@ -17,7 +16,7 @@ from functools import partial
 
 from kumi.engine.gangs import Listed
 from kumi.engine.model import Amounts, Pod
-from kumi.engine.placement.actions.victims import is_preemptable, starving_by_queue
+from kumi.engine.placement.actions.victims import gives_way_to_gangs, starving_by_queue
 from kumi.engine.placement.actions.whole_gang import Evictor, MakeRoom, make_room
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap
@@ -71,9 +70,8 @@ def candidates(framework: Framework, reclaimer: Job) -> list[Pod]:
     tasks, mine = framework.tasks, framework.queue_of(reclaimer)
     found = []
     for job in framework.jobs():
-        assert job.group is not None
         queue = framework.queue_of(job)
-        if queue is not None and queue is not mine and queue.reclaimable and job.group.preemptable is not False:
+        if queue is not None and queue is not mine and queue.reclaimable:
             pods = (tasks.pods[uid] for uid in sorted(job.by_status.get(Status.RUNNING, ())))
-            found += [pod for pod in pods if is_preemptable(pod)]
+            found += [pod for pod in pods if gives_way_to_gangs(framework, pod)]
     return found

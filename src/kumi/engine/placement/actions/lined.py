@@ -40,6 +40,7 @@ from kumi.engine.placement.nodes import Ints
 from kumi.engine.placement.plugins.gang_times import execution_ms
 from kumi.engine.placement.statement import Outcome, Statement
 from kumi.engine.placement.tasks import Job, Status
+from kumi.engine.placement.why import next_task
 from kumi.engine.reasons import Code, Reason
 from kumi.engine.settings import DEPTH
 
@@ -87,7 +88,7 @@ def _run(
         if framework.job_ready(job) or job.count(Status.PIPELINED):
             continue
         no, ahead = seen.refused.get(key, (No.BEHIND, seen.name))
-        if no in OF_THE_LINE and not framework.overused(framework.tasks.queues[_queue(job)]):
+        if no in OF_THE_LINE and not _is_withheld(framework, job):
             outcome.held[key] = Reason(OF_THE_LINE[no], where=ahead)
         if no is not No.ASIDE and key != seen.first:
             framework.held[key] = None
@@ -96,6 +97,15 @@ def _run(
     }
     ends, now_ms = framework.around.pods.ends, framework.around.now_ms
     outcome.wake_ms = seen.wake_ms(now_ms, ends.next_ms(now_ms) if ends is not None else None)
+
+
+def _is_withheld(framework: Framework, job: Job) -> bool:
+    """Does its queue get no more anyway, for others or its own limit?"""
+    queue = framework.tasks.queues[_queue(job)]
+    if not framework.overused(queue):
+        return False
+    task = next_task(framework, job)
+    return task is None or framework.withholds(queue, task)
 
 
 def _around(framework: Framework) -> Around:

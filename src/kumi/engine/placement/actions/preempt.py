@@ -155,7 +155,7 @@ def _victims(turn: _Turn, task: Pod, name: str, whose: Whose) -> list[Pod] | Non
     candidates = [
         pod
         for pod in on_node(framework, name, EVICTABLE)
-        if is_preemptable(pod) and whose(pod) and framework.queue_of(framework.job_of(pod)) is turn.queue
+        if is_preemptable(framework, pod) and whose(pod) and framework.queue_of(framework.job_of(pod)) is turn.queue
         if best_effort(pod) or not best_effort(task)
     ]
     victims = framework.preemptable(task, candidates)

@@ -199,7 +199,7 @@ def _victims(takes: Takes, attempt: Attempt, task: Pod, name: str) -> Sequence[P
     candidates = [
         pod
         for pod in on_node(framework, name, EVICTABLE)
-        if is_preemptable(pod) and takes.whose(pod) and (best_effort(pod) or not best_effort(task))
+        if is_preemptable(framework, pod) and takes.whose(pod) and (best_effort(pod) or not best_effort(task))
     ]
     asked = attempt.open_to(candidates)
     return attempt.within(takes.named(task, framework.sorted_victims(asked, takes.job))) if asked else []

@@ -68,7 +68,7 @@ def _look(framework: Framework, statement: Statement, queue: Queue, task: Pod) -
         candidates = [
             pod
             for pod in on_node(framework, name, (Status.RUNNING,))
-            if is_preemptable(pod) and _gives_back(framework, pod, queue)
+            if is_preemptable(framework, pod) and _gives_back(framework, pod, queue)
         ]
         if not candidates:
             continue

@@ -1,6 +1,6 @@
 """Victims: what all actions that evict ask of tasks and nodes.
 
-The rule   a task lets itself be evicted unless it says that it doesn't; so does one of a gang that is past the queues (its
+The rule   a task lets itself be evicted as it and its gang say (../consent.py), and not where the gang is past the queues (its
            Workload was admitted): only admission takes from it
            a node has enough for a task when what is free, and what those free who are leaving, less what is promised already,
            covers what the task asks for
@@ -48,9 +48,14 @@ def pending(framework: Framework, job: Job) -> Line[Pod] | Heap[Pod]:
     return framework.line_of(job, (pod for pod in pods if not pod.gated))
 
 
-def is_preemptable(pod: Pod) -> bool:
-    """Does the task let itself be evicted?"""
-    return pod.member.preemptable is not False and not pod.workload
+def is_preemptable(framework: Framework, pod: Pod) -> bool:
+    """Does the task let itself be evicted for another one?"""
+    return not pod.workload and framework.customs.consent.one_by_one(pod, framework.job_of(pod).group)
+
+
+def gives_way_to_gangs(framework: Framework, pod: Pod) -> bool:
+    """Does it for the room of a whole gang?"""
+    return not pod.workload and framework.customs.consent.by_gangs(pod, framework.job_of(pod).group)
 
 
 def may_evict(framework: Framework, task: Pod) -> bool:

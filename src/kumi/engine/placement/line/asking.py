@@ -30,12 +30,14 @@ Raised: TypeAlias = AbstractContextManager[None]
 
 
 class Try(Enum):
-    """STARTED. FULL: there is no room now. ASIDE: something else holds it back, which the line knows nothing of (its queue has
-    had its share), or it runs, and there is no room for all that it wants beyond that: it keeps nobody waiting. PROMISED: its
-    places are kept until others have left, which are leaving."""
+    """STARTED. FULL: there is no room now. KEPT: what room there is, is kept for others (who can't tell says FULL). ASIDE:
+    something else holds it back, which the line knows nothing of (its queue has had its share), or it runs, and there is no room
+    for all that it wants beyond that: it keeps nobody waiting. PROMISED: its places are kept until others have left, which are
+    leaving."""
 
     STARTED = "started"
     FULL = "full"
+    KEPT = "kept"
     ASIDE = "aside"
     PROMISED = "promised"
 
@@ -52,7 +54,7 @@ class Asker(Protocol):
 
     def start(self, raised: Raised | None) -> Try:
         """Places it, for good, on the nodes as they are; `raised` is entered while room is looked for, None: nothing is kept for
-        others. FULL: everything is as it was; ASIDE: but for what it has `taken`."""
+        others. FULL, KEPT: everything is as it was; ASIDE: but for what it has `taken`."""
         ...
 
     def taken(self) -> Taken:
@@ -106,7 +108,7 @@ class No(Enum):
 @dataclass(slots=True)
 class Seen:
     """See the module. `refused`: asker -> why, and (BEHIND, DELAYS) the name of who is ahead; `first`: the first that has no
-    room, by key; `reservations`: by key."""
+    room, by key; `name`: the first that waits for room; `reservations`: by key."""
 
     refused: dict[str, tuple[No, str]] = field(default_factory=dict)
     first: str = ""
@@ -122,7 +124,9 @@ class Seen:
         return min(times, default=None) if self.refused else None
 
     def refuse(self, asker: Asker, why: No, ahead: str = "") -> None:
-        """It doesn't start. The first that has no room is who others are behind; before there is one, `ahead`."""
-        if why is No.FULL and not self.first:
-            self.first, self.name = asker.key, asker.name
-        self.refused[asker.key] = (why, self.name or ahead)
+        """It doesn't start. `ahead`: whom it would delay; "": the first that waits."""
+        if why is No.FULL:
+            self.first = self.first or asker.key
+        self.refused[asker.key] = (why, ahead or self.name)
+        if why in (No.FULL, No.DELAYS):
+            self.name = self.name or asker.name

@@ -45,6 +45,9 @@ def run(askers: Iterable[Asker], timeline: Timeline, holder: Asker | None, depth
                 break
             left -= 1
         look.ask(asker)
+    if look.first is not None and look.seen.first != look.first.key:
+        # what room the first has is kept for others: nobody behind it takes room from others, to pass it
+        look.seen.first = ""
     return look.seen
 
 
@@ -61,6 +64,10 @@ def _holder_first(askers: Iterable[Asker], holder: Asker | None) -> Iterator[Ask
         yield waits
 
 
+_NO_ROOM = {Try.FULL: No.FULL, Try.KEPT: No.DELAYS}
+"""what one is told that found none"""
+
+
 @dataclass(slots=True)
 class _Look:
     """One look at the line."""
@@ -71,24 +78,27 @@ class _Look:
     seen: Seen = field(default_factory=Seen)
     first: Asker | None = None
     shadow: Reservation | None = None
+    ahead: str = ""
+    """for whom else room is kept, while the first has none"""
     refused: dict[object, tuple[No, float]] = field(default_factory=dict)
     """kinds that were tried: why not, and of how long it takes or longer"""
 
     def ask(self, asker: Asker) -> None:
         """Starts the asker, or says why not."""
         takes = math.inf if asker.said_ms is None else asker.said_ms
+        self.ahead = self.timeline.next_name() if self.shadow is None else ""
         no, least = self.refused.get(asker.kind, (None, 0.0)) if asker.kind is not None else (None, 0.0)
         if no is None or takes < least:
             no = self._ahead(asker) if self.first is None else self._behind(asker)
             if no is not None:
                 self.refused[asker.kind] = (no, takes if no is No.DELAYS else 0.0)
         if no is not None:
-            self.seen.refuse(asker, no)
+            self.seen.refuse(asker, no, self.ahead)
 
     def _ahead(self, asker: Asker) -> No | None:
         """Nobody waits before it."""
         tried = asker.start(self.timeline.raised(asker.said_ms))
-        if tried is not Try.FULL:
+        if tried not in _NO_ROOM:
             return self._after(asker, tried)
         shadow = None
         if asker.key == self.holder:  # it had room at the last look, and mostly has
@@ -99,14 +109,14 @@ class _Look:
             shadow = self.timeline.earliest(asker)
         self.first = asker
         self._keep(shadow)
-        return No.FULL
+        return _NO_ROOM[tried]
 
     def _behind(self, asker: Asker) -> No | None:
         """The first is not to be delayed."""
         if not asker.fits():
             return No.FULL
         tried = asker.start(self.timeline.raised(asker.said_ms))
-        if tried is not Try.FULL or self.shadow is None:
+        if tried not in _NO_ROOM or self.shadow is None:
             return self._after(asker, tried)
         places = asker.sketch()
         assert self.first is not None
@@ -127,6 +137,6 @@ class _Look:
     def _after(self, asker: Asker, tried: Try) -> No | None:
         if tried in (Try.STARTED, Try.PROMISED) or asker.taken():
             self.timeline.run(asker.key, asker.taken(), asker.said_ms, later=tried is Try.PROMISED)
-        if tried is Try.FULL:
-            return No.FULL
+        if tried in _NO_ROOM:
+            return _NO_ROOM[tried]
         return None if tried is Try.STARTED else No.ASIDE

@@ -8,9 +8,10 @@ Room       the nodes that take the shape and have room; of these the best score,
 Skipped    a pod for which a node was cleared (nominations.py) has its place already.
 Gangs      what is kept for a gang (../actions/lined.py) is kept from pods on their own as well.
 Evicting   only the first that finds no room may take it from pods that matter less (../preempting.py): others would pass it.
+Told       each that was looked at, what keeps it: the nodes, or for whom the room that it would find is kept, pods and gangs.
 Said once  a pod is told again when what keeps it is another thing; who is ahead, as it was then.
-Looked at  when a node gained room, a pod came, the first of the line or one with a reservation left it, or something that was
-           to end by now has not.
+Looked at  when a node gained room, a pod came, the first of the line or one with a reservation left it, what is kept for gangs
+           changed, or something that was to end by now has not.
 Cost       as the rule says; O(those that came) else.
 Not here   what is said of each: kumi.bridge.messages.
 """
@@ -53,6 +54,7 @@ def decide(state: State, now_ms: int, stuck: list[Pod], wanted: dict[tuple[int, 
         journal.drop(state.newcomers, uid)
     journal.swap(state, "nodes_seen", seen_nodes)
     journal.swap(waiting, "first", seen.first)
+    journal.swap(waiting, "heeded", state.answers.reserved)
     journal.swap(waiting, "reservations", seen.reservations)
     journal.swap(waiting, "wake_ms", seen.wake_ms(now_ms, ends.next_ms(now_ms) if ends is not None else None))
     return look.decided
@@ -60,7 +62,7 @@ def decide(state: State, now_ms: int, stuck: list[Pod], wanted: dict[tuple[int, 
 
 def _is_due(state: State, now_ms: int) -> bool:
     waiting = state.pods.waiting
-    if state.newcomers or state.nodes_seen != state.nodes.changed:
+    if state.newcomers or state.nodes_seen != state.nodes.changed or waiting.heeded != state.answers.reserved:
         return True
     if waiting.wake_ms is not None and waiting.wake_ms <= now_ms:
         return True
@@ -118,9 +120,9 @@ class _Look:
         state = self.state
         for uid, (no, ahead) in seen.refused.items():
             pod = state.pods.by_uid[uid]
-            if no is No.DELAYS:
+            if no is No.DELAYS and ahead:
                 self._tell(pod, (Reason(Code.WOULD_DELAY, where=ahead),))
-            else:
+            else:  # it delays nobody where nothing is kept: who is on the nodes stands in its way
                 self._tell(pod, self._refusals(pod))
         for uid in sorted(state.newcomers):
             if uid not in seen.refused and uid not in state.pods.node_of and uid not in state.nominations.node_of:
@@ -186,7 +188,7 @@ class Single:
                 rows = self._rows(state.site.plugins.filter.mask(state.nodes, pod))
             node = self._best(rows)
         if node is None:
-            return Try.FULL
+            return Try.FULL if raised is None or state.best.node(pod) is None else Try.KEPT
         if raised is not None and state.nodes.devices.concern(pod.shape):
             with raised:
                 devices = state.site.plugins.devices(state.nodes, pod, state.nodes.row_by_name[node])

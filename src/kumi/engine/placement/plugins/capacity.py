@@ -84,6 +84,13 @@ class _Capacity:
         wanted = request(task)
         return self._takes(queue) and all(self._within(name, wanted) for name in self.lines.path(queue.name))
 
+    def withholds(self, queue: Queue, wanted: Listed) -> bool:
+        if not self._takes(queue):
+            return True
+        total = self.session.total()
+        short = [name for name in self.lines.path(queue.name) if not self._within(name, wanted)]
+        return any(amounts.within(self._with(name, wanted), total, wanted) for name in short)
+
     def preemptive(self, queue: Queue, wanted: Listed) -> bool:
         if not self._takes(queue) or not self._within(queue.name, wanted):
             return False
@@ -107,7 +114,10 @@ class _Capacity:
         return amounts.sum_of(allocated.get(one, {}) for one in self.lines.whole(name))
 
     def _within(self, name: str, wanted: Listed) -> bool:
-        return amounts.within(amounts.plus(self._allocated(name), dict(wanted)), self.lines.real[name], wanted)
+        return amounts.within(self._with(name, wanted), self.lines.real[name], wanted)
+
+    def _with(self, name: str, wanted: Listed) -> Sums:
+        return amounts.plus(self._allocated(name), dict(wanted))
 
     def reclaimable(self, reclaimer: Pod, candidates: Sequence[Pod]) -> list[Pod] | None:
         if not self.lines.sound:
@@ -174,12 +184,24 @@ class _Capacity:
         fits = all(self._lets_in(name, wanted) for name in self.lines.path(queue.name))
         return Vote.PERMIT if fits else Vote.REJECT
 
+    def turned_away(self, job: Job) -> Code:
+        queue, wanted, total = self.session.queue_of(job), needs(job), self.session.total()
+        if queue is None or not self._takes(queue):
+            return Code.NOT_LET_IN
+        short = [name for name in self.lines.path(queue.name) if not self._lets_in(name, wanted)]
+        fits = any(amounts.within(self._claimed(name, wanted), total, wanted.items()) for name in short)
+        return Code.NOT_LET_IN if fits else Code.NODES_CLAIMED
+
     def _lets_in(self, name: str, wanted: Shared) -> bool:
+        return amounts.within(self._claimed(name, wanted), self.lines.real[name], wanted.items())
+
+    def _claimed(self, name: str, wanted: Shared) -> Sums:
+        """What the queue and all below it have and are still to get, and what is wanted."""
         counted = self.lines.whole(name)
         inqueue = amounts.sum_of(self.needs.of(one) for one in counted)
         elastic = amounts.sum_of(self.needs.elastic(one) for one in counted)
         total = amounts.plus(amounts.plus(wanted, self._allocated(name)), inqueue)
-        return amounts.within(amounts.minus(total, elastic), self.lines.real[name], wanted.items())
+        return amounts.minus(total, elastic)
 
     def job_enqueued(self, job: Job) -> None:
         self.needs.let_in(job)

@@ -48,6 +48,12 @@ if TYPE_CHECKING:
     from kumi.engine.placement.framework import Framework
 
 
+def _table(written: object) -> typical.Table | None:
+    errors: list[FieldError] = []
+    table = typical.parse(written, "", errors)
+    return None if errors else table
+
+
 @dataclass(frozen=True, slots=True)
 class Fragmentation:
     """`table`: the typical tasks; None: those that are known now."""
@@ -56,11 +62,9 @@ class Fragmentation:
 
     @classmethod
     def configured(cls, option: Option) -> Fragmentation:
-        """See hooks.Configured. A table that can't be read is none: kumi.engine.policy says what is wrong with it."""
-        errors: list[FieldError] = []
-        written = option.arguments.raw.get("fragmentation.typical")
-        table = typical.parse(written, "fragmentation.typical", errors) if written is not None else ()
-        return cls(None if errors or not table else table)
+        """See hooks.Configured."""
+        must = "must be a list of mappings, each a task of the mix"
+        return cls(option.arguments.value("fragmentation.typical", _table, None, must) or None)
 
     def open(self, session: Framework) -> Choosing:
         """See hooks.Plugin."""

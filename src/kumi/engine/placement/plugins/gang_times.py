@@ -4,7 +4,7 @@ The rule   the pod group's own words; where it says nothing, the earliest deadli
            nobody says: None
 Units      milliseconds; deadlines since the epoch.
 Cost       O(tasks) where the pod group says nothing.
-Not here   the annotations: kumi.bridge.into.due; what follows: least_slack.py, shortest.py, deadline.py, ../line/.
+Not here   the annotations: kumi.jobs.due; what follows: least_slack.py, shortest.py, deadline.py, ../line/.
 """
 
 from __future__ import annotations

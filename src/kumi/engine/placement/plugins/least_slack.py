@@ -7,11 +7,12 @@ The rule, of a gang with a deadline:
     first       the smaller slack; a gang without a deadline goes last
     victims     for a gang whose slack has not run out yet, of another gang v,
                   if it would not make it by waiting for v: slack < remaining(v), or nobody knows how long v runs, and
-                  if v has plenty: no deadline, or deadline(v) - now - execution(preemptor) - execution(v) >= 0: it still makes
-                  its own when it starts anew after the preemptor
-                one that is late anyway takes from nobody: it would be in vain. One without a deadline has no opinion; with the
-                argument onlyBySlack it takes from nobody either
-Bound       where all say how long they take, a gang's deadline is later than that of whoever takes from it:
+                  if v has plenty: no deadline, or a later one, and deadline(v) - now - execution(preemptor) - execution(v) >= 0:
+                  it still makes its own when it starts anew after the preemptor
+                one that is late anyway takes from nobody: it would be in vain. Of one without a deadline it has no opinion, and
+                others decide; with the argument onlyBySlack it takes from nobody either
+    outranks    of gangs of one priority (gangpreempt, equalPriority) the one whose victim the other is
+Bound       a gang's deadline is later than that of whoever takes from it. Where all say how long they take, that follows:
                 deadline(p) < now + remaining(v) + execution(p) <= deadline(v)
             So of a line of gangs that take each other's place, each has an earlier deadline than the one before, and one ends
             there: of gangs that all take one place, a gang is preempted at most once for each that has an earlier deadline,
@@ -23,7 +24,7 @@ With time   all waiting gangs lose slack alike, and a running one keeps its own:
 Units       milliseconds.
 Cost        O(tasks) a gang a session.
 Source      least slack time scheduling; the rule for victims is Kumi's own.
-Not here    the annotations: kumi.bridge.into.due; the order of workloads in a ClusterQueue: ../../admission/order.py.
+Not here    the annotations: kumi.jobs.due; the order of workloads in a ClusterQueue: ../../admission/order.py.
 """
 
 from __future__ import annotations
@@ -90,6 +91,9 @@ class _LeastSlack:
         mine = self._of(preemptor)
         return not self.only_by_slack if mine.slack_ms is None else self._gives(mine, preemptor, job)
 
+    def outranks(self, preemptor: Job, job: Job) -> bool:
+        return self.evicts and self._gives(self._of(preemptor), preemptor, job)
+
     def _named(self, preemptor: Job, candidates: Sequence[Pod]) -> list[Pod] | None:
         mine = self._of(preemptor)
         if mine.slack_ms is None:
@@ -104,6 +108,8 @@ class _LeastSlack:
             return False
         if theirs.deadline_ms is None:
             return True
+        if mine.deadline_ms is None or mine.deadline_ms >= theirs.deadline_ms:
+            return False
         anew = self.session.around.now_ms + (mine.execution_ms or 0) + (theirs.execution_ms or 0)
         return theirs.deadline_ms >= anew
 

@@ -19,6 +19,7 @@ from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.hooks import Vote
 from kumi.engine.placement.plugins.queue_needs import needs, waiting_for
 from kumi.engine.placement.tasks import HOLDING, Job
+from kumi.engine.reasons import Code
 
 DEFAULT = 1.2
 
@@ -63,6 +64,9 @@ class _Overcommit:
         wanted = needs(job)
         fits = amounts.within(amounts.plus(self.inqueue, wanted), self.idle, wanted.items())
         return Vote.PERMIT if fits else Vote.REJECT
+
+    def turned_away(self, job: Job) -> Code:
+        return Code.NODES_CLAIMED
 
     def job_enqueued(self, job: Job) -> None:
         self.add(needs(job))

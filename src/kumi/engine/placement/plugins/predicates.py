@@ -75,6 +75,7 @@ class Predicates:
         def is_on(name: str) -> bool:
             return option.arguments.switch(f"predicate.{name}Enable", default=True)
 
+        option.arguments.unused("predicate.CacheEnable")
         return cls(
             affinity=is_on("NodeAffinity"),
             ports=is_on("NodePorts"),

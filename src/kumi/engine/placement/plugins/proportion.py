@@ -31,6 +31,7 @@ from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.hooks import Vote
 from kumi.engine.placement.plugins.queue_needs import Needs, needs
 from kumi.engine.placement.tasks import Job, request
+from kumi.engine.reasons import Code
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,10 @@ class _Proportion:
     def allocatable(self, queue: Queue, task: Pod) -> bool:
         return self._may_have(queue, request(task))
 
+    def withholds(self, queue: Queue, wanted: Listed) -> bool:
+        after = amounts.plus(self._allocated(queue.name), dict(wanted))
+        return amounts.within(after, self.session.total(), wanted)
+
     def preemptive(self, queue: Queue, wanted: Listed) -> bool:
         return self._may_have(queue, wanted)
 
@@ -150,11 +155,19 @@ class _Proportion:
         queue = self.session.queue_of(job)
         if queue is None or queue.state is not QueueState.OPEN:
             return Vote.REJECT
-        wanted = needs(job)
-        total = amounts.plus(amounts.plus(wanted, self._allocated(queue.name)), self.needs.of(queue.name))
-        total = amounts.minus(total, self.needs.elastic(queue.name))
-        real = self.real.get(queue.name, {})
-        return Vote.PERMIT if amounts.within(total, real, wanted.items()) else Vote.REJECT
+        fits = amounts.within(self._claimed(job), self.real.get(queue.name, {}), needs(job).items())
+        return Vote.PERMIT if fits else Vote.REJECT
+
+    def turned_away(self, job: Job) -> Code:
+        fits = amounts.within(self._claimed(job), self.session.total(), needs(job).items())
+        return Code.NOT_LET_IN if fits else Code.NODES_CLAIMED
+
+    def _claimed(self, job: Job) -> Sums:
+        """What its queue has and is still to get, with the gang let in."""
+        assert job.group is not None
+        name = job.group.queue
+        total = amounts.plus(amounts.plus(needs(job), self._allocated(name)), self.needs.of(name))
+        return amounts.minus(total, self.needs.elastic(name))
 
     def job_enqueued(self, job: Job) -> None:
         self.needs.let_in(job)

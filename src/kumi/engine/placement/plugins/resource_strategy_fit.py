@@ -20,7 +20,6 @@ Source            Volcano: resource-strategy-fit plug-in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,11 +32,12 @@ from kumi.engine.placement.plugins.loads import Seen
 from kumi.engine.placement.plugins.ordering import Ordering
 
 if TYPE_CHECKING:
-    from kumi.engine.placement.conf import Option
+    from kumi.engine.placement.conf import Arguments, Option
     from kumi.engine.placement.framework import Framework
 
 MOST, LEAST = "MostAllocated", "LeastAllocated"
 GIGABYTE = 10**9
+WHOLE = "must be a whole number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +78,16 @@ class ResourceStrategyFit:
     @classmethod
     def configured(cls, option: Option) -> ResourceStrategyFit:
         """See hooks.Configured."""
-        raw = option.arguments.raw
-        weight = option.arguments.whole("resourceStrategyFitWeight", 10)
-        written = _mapping(raw.get("resources"))
-        wishes = tuple((str(name), _wish(one)) for name, one in written.items() if _is_name(str(name)))
-        scarce, reserve = _mapping(raw.get("sra")), _mapping(raw.get("proportional"))
+        arguments = option.arguments
+        weight, written = arguments.whole("resourceStrategyFitWeight", 10), arguments.nested("resources")
+        wishes = tuple((name, _wish(written.nested(name))) for name in written.raw if _is_name(name))
+        sra, proportional = arguments.nested("sra"), arguments.nested("proportional")
+        scarce, reserve = _scarce(sra), _reserve(proportional)
         return cls(
             weight if weight >= 0 else 10,
-            wishes if written else _USUAL,
-            _scarce(scarce) if scarce.get("enable") else None,
-            _reserve(reserve) if reserve.get("enable") else None,
+            wishes if written.raw else _USUAL,
+            scarce if sra.switch("enable", default=False) else None,
+            reserve if proportional.switch("enable", default=False) else None,
         )
 
     def open(self, session: Framework) -> _ResourceStrategyFit:
@@ -202,37 +202,46 @@ def _is_name(written: str) -> bool:
     return "*" not in written[:-1] and written != "*"
 
 
-def _mapping(written: Any) -> Mapping[str, Any]:
-    return written if isinstance(written, Mapping) else {}
+def _wish(said: Arguments) -> Wish:
+    kind = said.value("type", lambda v: v if v in (MOST, LEAST) else None, LEAST, f"must be {MOST} or {LEAST}")
+    weight = said.value("weight", _exact, 1, WHOLE)
+    return Wish(kind == MOST, weight if weight > 0 else 1)
 
 
-def _wish(written: Any) -> Wish:
-    said = _mapping(written)
-    weight = said.get("weight", 1)
-    return Wish(said.get("type") == MOST, weight if isinstance(weight, int) and weight > 0 else 1)
+def _names(said: Arguments) -> list[str]:
+    return said.value("resources", _listed, [], "must be names with commas between")
 
 
-def _names(written: Any) -> list[str]:
-    parts = written.split(",") if isinstance(written, str) else written if isinstance(written, list) else []
+def _listed(written: Any) -> list[str] | None:
+    parts = written.split(",") if isinstance(written, str) else written
+    if not isinstance(parts, list):
+        return None
     return [name for name in (str(part).strip() for part in parts) if name]
 
 
-def _scarce(said: Mapping[str, Any]) -> Scarce:
-    weights, weight = _mapping(said.get("resourceWeight")), said.get("weight", 0)
-    resources = tuple((name, _weight(weights.get(name, 1))) for name in _names(said.get("resources")))
-    return Scarce(weight if isinstance(weight, int) else 0, resources)
+def _scarce(said: Arguments) -> Scarce:
+    weights = said.nested("resourceWeight")
+    resources = tuple((name, _weight(weights.value(name, _exact, 1, WHOLE))) for name in _names(said))
+    return Scarce(said.value("weight", _exact, 0, WHOLE), resources)
 
 
-def _reserve(said: Mapping[str, Any]) -> Reserve:
-    rates = _mapping(said.get("resourceProportion"))
-    return Reserve(
-        tuple((n, _rate(rates.get(f"{n}.cpu")), _rate(rates.get(f"{n}.memory"))) for n in _names(said.get("resources")))
-    )
+def _reserve(said: Arguments) -> Reserve:
+    rates = said.nested("resourceProportion")
+
+    def rate(name: str) -> float:
+        return rates.value(name, _rate, 1.0, "must be a number, 0 or more")
+
+    return Reserve(tuple((name, rate(f"{name}.cpu"), rate(f"{name}.memory")) for name in _names(said)))
 
 
-def _weight(written: Any) -> int:
-    return written if isinstance(written, int) and written >= 0 else 1
+def _exact(written: Any) -> int | None:
+    return written if isinstance(written, int) and not isinstance(written, bool) else None
 
 
-def _rate(written: Any) -> float:
-    return float(written) if isinstance(written, int | float) and written >= 0 else 1.0
+def _weight(written: int) -> int:
+    return written if written >= 0 else 1
+
+
+def _rate(written: Any) -> float | None:
+    is_number = isinstance(written, int | float) and not isinstance(written, bool)
+    return float(written) if is_number and written >= 0 else None

@@ -21,6 +21,7 @@ from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.hooks import Vote
 from kumi.engine.placement.plugins.queue_needs import needs
 from kumi.engine.placement.tasks import Job
+from kumi.engine.reasons import Code
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,25 @@ class _ResourceQuota:
     """namespace -> what those need that were let in"""
 
     def job_enqueueable(self, job: Job) -> Vote:
-        namespace, wanted = _namespace(job.key), needs(job)
+        namespace, wanted = _namespace(job.key), _all(job)
         for quota in self.quotas.get(namespace, ()):
             hard, taken = dict(quota.hard), amounts.plus(dict(quota.used), self.let_in.get(namespace, {}))
             if any(taken.get(d, 0) + amount > hard[d] for d, amount in wanted.items() if d in hard):
                 return Vote.REJECT
         return Vote.PERMIT
 
+    def turned_away(self, job: Job) -> Code:
+        return Code.NAMESPACE_QUOTA
+
     def job_enqueued(self, job: Job) -> None:
         namespace = _namespace(job.key)
-        self.let_in[namespace] = amounts.plus(self.let_in.get(namespace, {}), needs(job))
+        self.let_in[namespace] = amounts.plus(self.let_in.get(namespace, {}), _all(job))
+
+
+def _all(job: Job) -> Shared:
+    """What the gang needs, with what only quotas count."""
+    assert job.group is not None
+    return needs(job) | dict(job.group.counted)
 
 
 def _namespace(key: str) -> str:

@@ -17,7 +17,6 @@ from kumi.engine.placement.conf import Option
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.hooks import Vote
 from kumi.engine.placement.tasks import Job
-from kumi.engine.placement.times import duration_ms
 
 WAITING = (Phase.NEW, Phase.PENDING, Phase.INQUEUE)
 
@@ -31,7 +30,7 @@ class Sla:
     @classmethod
     def configured(cls, option: Option) -> Sla:
         """See Configured."""
-        return cls(duration_ms(option.arguments.text("sla-waiting-time")))
+        return cls(option.arguments.length_ms("sla-waiting-time"))
 
     def open(self, session: Framework) -> _Sla:
         """See Plugin."""

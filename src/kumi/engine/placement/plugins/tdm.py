@@ -35,7 +35,6 @@ from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.hooks import Fit, Fits, Vote
 from kumi.engine.placement.nodes import Ints, Scores
 from kumi.engine.placement.tasks import READY, Job, Status
-from kumi.engine.placement.times import duration_ms
 
 LABEL = "volcano.sh/revocable-zone"
 ARGUMENT = "tdm.revocable-zone."
@@ -77,6 +76,10 @@ class Window:
         return (now_ms - self.start_ms) % DAY_MS
 
 
+def _window(written: object) -> Window | None:
+    return Window.parse(written) if isinstance(written, str) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Tdm:
     """See the module. `windows`: by zone."""
@@ -89,8 +92,9 @@ class Tdm:
         """See Configured."""
         arguments = option.arguments
         zones = sorted(name for name in arguments.raw if name.startswith(ARGUMENT))
-        windows = tuple((name.removeprefix(ARGUMENT), Window.parse(arguments.text(name))) for name in zones)
-        return cls(windows, duration_ms(arguments.text("tdm.evict.period")) or MINUTE_MS)
+        must = "must be the window of a day, like 8:00-20:00"
+        windows = tuple((name.removeprefix(ARGUMENT), arguments.value(name, _window, None, must)) for name in zones)
+        return cls(windows, arguments.length_ms("tdm.evict.period") or MINUTE_MS)
 
     def open(self, session: Framework) -> _Tdm:
         """See Plugin."""
@@ -161,7 +165,8 @@ class _Tdm:
     def _is(self, pod: Pod, zone: int) -> bool:
         """Is it preemptable, on a node of which _zones says that?"""
         row = self.session.nodes.row_by_name.get(self.session.tasks.node.get(pod.uid, ""))
-        return pod.member.preemptable is not False and row is not None and int(self._zones()[row]) == zone
+        gives_way = self.session.customs.consent.one_by_one(pod, self.session.job_of(pod).group)
+        return gives_way and row is not None and int(self._zones()[row]) == zone
 
     def _within_budget(self, candidates: Iterable[Pod]) -> list[Pod]:
         left: dict[str, int] = {}

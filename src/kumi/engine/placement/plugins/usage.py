@@ -14,7 +14,6 @@ Not here      where the numbers come from: ../../measuring.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +24,7 @@ from kumi.engine.placement.hooks import Fit, Fits
 from kumi.engine.placement.nodes import Ints, Mask, Scores
 
 if TYPE_CHECKING:
-    from kumi.engine.placement.conf import Option
+    from kumi.engine.placement.conf import Arguments, Option
     from kumi.engine.placement.framework import Framework
 
 FRESH_MS = 5 * 60_000
@@ -44,8 +43,7 @@ class Usage:
     @classmethod
     def configured(cls, option: Option) -> Usage:
         """See hooks.Configured."""
-        whole, written = option.arguments.whole, option.arguments.raw.get("thresholds")
-        most = written if isinstance(written, Mapping) else {}
+        whole, most = option.arguments.whole, option.arguments.nested("thresholds")
         return cls(
             whole("usage.weight", 5),
             whole("cpu.weight", 1),
@@ -112,6 +110,10 @@ class _Usage:
         return known
 
 
-def _threshold(written: Mapping[str, object], name: str) -> float:
-    value = written.get(name, 80)
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else 0.0
+def _threshold(most: Arguments, name: str) -> float:
+    """One that can't be read is 0, as in Volcano."""
+    return float(most.value(name, _percent, 0 if name in most.raw else 80, "must be a whole number, not in quotes"))
+
+
+def _percent(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

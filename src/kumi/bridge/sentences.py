@@ -1,0 +1,123 @@
+"""Sentences: what each reason's code says, as a sentence with holes, and as the word that Kueue's users know.
+
+Holes      {need}, {have}, {where} ...: what messages.sentence fills in.
+Why        a reason is data until somebody reads it; every code has both, or nobody could be told of it.
+Not here   how the holes are filled, and which sentences make a message: messages.py.
+"""
+
+from __future__ import annotations
+
+from kumi.engine.reasons import Code
+
+SENTENCES: dict[Code, str] = {
+    Code.INACTIVE: "the workload is deactivated (spec.active is false)",
+    Code.BACKING_OFF: "it was put back in the queue and its back-off is not over",
+    Code.REQUESTS_ABOVE_LIMITS: "it asks for more {resource} than its own limit says, at {detail}",
+    Code.OUTSIDE_LIMIT_RANGE: "what it asks for of {resource} at {detail} is outside of the namespace's LimitRanges",
+    Code.GATED: "it is held by an admission gate ({detail})",
+    Code.CHECK_SAID_NO: "an admission check said no ({detail})",
+    Code.NO_LOCAL_QUEUE: "LocalQueue {where} does not exist",
+    Code.LOCAL_QUEUE_STOPPED: "LocalQueue {where} is stopped by its stopPolicy",
+    Code.NO_CLUSTER_QUEUE: "ClusterQueue {where} does not exist",
+    Code.CLUSTER_QUEUE_STOPPED: "ClusterQueue {where} is stopped by its stopPolicy",
+    Code.FLAVOR_NOT_FOUND: "ClusterQueue {where} names ResourceFlavor {flavor}, which does not exist",
+    Code.TOPOLOGY_NOT_FOUND: "ResourceFlavor {flavor} of ClusterQueue {where} names Topology {detail}, which does not exist",
+    Code.CHECK_NOT_FOUND: "ClusterQueue {where} asks for AdmissionCheck {detail}, which does not exist",
+    Code.CHECK_INACTIVE: "ClusterQueue {where} asks for AdmissionCheck {detail}, which nobody answers",
+    Code.COHORT_CYCLE: "the Cohorts above ClusterQueue {where} are each other's parents",
+    Code.NAMESPACE_NOT_SELECTED: "the namespaceSelector of ClusterQueue {where} leaves this namespace out",
+    Code.BEHIND_HEAD: "ClusterQueue {where} is StrictFIFO, and the workload at its head has to start first",
+    Code.BEHIND: "it waits its turn: those ahead of it in line find no room, of which {where} was the first",
+    Code.WOULD_DELAY: "started now it would delay those ahead of it in line; room is kept for {where}, the first of them",
+    Code.RESOURCE_NOT_COVERED: "it needs {need}, and ClusterQueue {where} has no quota for {resource}",
+    Code.FLAVOR_NOT_MATCHED: (
+        "its pods{of_pod_set} do not match ResourceFlavor {flavor} of ClusterQueue {where} "
+        "(taints, node selector or affinity)"
+    ),
+    Code.OVER_QUOTA: "it needs {need}, more than the whole quota of {have} in ClusterQueue {where}{of_flavor}",
+    Code.QUOTA_IN_USE: "it needs {need}, and {have} of the quota {is_free} unused in ClusterQueue {where}{of_flavor}",
+    Code.PREEMPTING: "it takes the place of workloads that are preempted, and they have not stopped yet",
+    Code.OUTRUN: "another workload of the cohort of ClusterQueue {where} went first",
+    Code.PODS_NOT_READY: "it may start once the pods of all admitted workloads are ready",
+    Code.NO_NODES: "there is no node that takes new pods",
+    Code.NODE_TOO_SMALL: "one of its pods{of_pod_set} needs {need}, and the largest node that it may use{here} has {have}",
+    Code.NODE_NOT_MATCHED: "no node matches its pods{of_pod_set} (taints, node selector or affinity)",
+    Code.CLAIM_NOT_FOUND: "PersistentVolumeClaim {claim} does not exist",
+    Code.CLAIM_NOT_READY: "PersistentVolumeClaim {claim} {claim_is}",
+    Code.CLAIM_SHARED: "its pods share PersistentVolumeClaim {claim}, which {shared}",
+    Code.CLAIM_IN_USE: "PersistentVolumeClaim {claim} is ReadWriteOncePod, and another pod uses it",
+    Code.CAPACITY_TOO_SMALL: "its pods{of_pod_set} need {need} together, and the nodes that they may use have {have} in all",
+    Code.GPUS_SPLIT: (
+        "its pods{of_pod_set} need {need} {on_gpus} each, and the most that one {gpu_or_node} has free is {have}{unplaced}"
+    ),
+    Code.NODES_FULL: "its pods{of_pod_set} need {need} together, and {have} {is_free} free on the nodes{unplaced}",
+    Code.RESERVATION_LOST: "node {where}, which was kept for it, is gone or takes no pods",
+    Code.NO_POD_GROUP: "its PodGroup {where} does not exist",
+    Code.NO_QUEUE: "Queue {where} does not exist",
+    Code.QUEUE_CLOSED: "Queue {where} is not open",
+    Code.QUEUE_INNER: "Queue {where} has queues below it, and only these take gangs",
+    Code.QUEUES_NO_TREE: "the Queues make no tree with the root root: a parent does not exist, or one is above itself",
+    Code.NOT_LET_IN: "Queue {where} has no room for what the gang needs",
+    Code.NODES_CLAIMED: "the gang needs more than the nodes have left over from gangs that were let in before",
+    Code.NAMESPACE_QUOTA: "the ResourceQuotas of namespace {where} have no room for what the gang needs",
+    Code.QUEUE_SHARE: "Queue {where} has had its share",
+    Code.PROMISED: "{pods} of its pods {are} promised room that other pods are leaving",
+    Code.GANG_SHORT: "{fitting} of the {least} pods that start together fit",
+    Code.PODS_GATED: "{pods} of its pods {are} held by scheduling gates",
+    Code.GANG_INCOMPLETE: "its pods start together, and {pods} of them {are} not there yet{missing_of}",
+}
+"""a code's no, without capital and full stop"""
+
+CONDITION_REASONS: dict[Code, str] = {
+    Code.INACTIVE: "Deactivated",
+    Code.BACKING_OFF: "PendingEvaluation",
+    Code.REQUESTS_ABOVE_LIMITS: "Misconfigured",
+    Code.OUTSIDE_LIMIT_RANGE: "Misconfigured",
+    Code.GATED: "AdmissionGated",
+    Code.CHECK_SAID_NO: "PendingEvaluation",
+    Code.NO_LOCAL_QUEUE: "Misconfigured",
+    Code.LOCAL_QUEUE_STOPPED: "Suspended",
+    Code.NO_CLUSTER_QUEUE: "Misconfigured",
+    Code.CLUSTER_QUEUE_STOPPED: "Suspended",
+    Code.FLAVOR_NOT_FOUND: "Suspended",
+    Code.TOPOLOGY_NOT_FOUND: "Suspended",
+    Code.CHECK_NOT_FOUND: "Suspended",
+    Code.CHECK_INACTIVE: "Suspended",
+    Code.COHORT_CYCLE: "Suspended",
+    Code.NAMESPACE_NOT_SELECTED: "Misconfigured",
+    Code.BEHIND_HEAD: "PendingEvaluation",
+    Code.BEHIND: "PendingEvaluation",
+    Code.WOULD_DELAY: "PendingEvaluation",
+    Code.RESOURCE_NOT_COVERED: "NoMatchingFlavor",
+    Code.FLAVOR_NOT_MATCHED: "NoMatchingFlavor",
+    Code.OVER_QUOTA: "ExceedsMaxQuota",
+    Code.QUOTA_IN_USE: "WaitingForQuota",
+    Code.PREEMPTING: "WaitingForPreemptedWorkloads",
+    Code.OUTRUN: "WaitingForQuota",
+    Code.PODS_NOT_READY: "WaitingForPodsReady",
+    Code.NO_NODES: "TopologyPlacementFailed",
+    Code.NODE_TOO_SMALL: "TopologyPlacementFailed",
+    Code.NODE_NOT_MATCHED: "TopologyPlacementFailed",
+    Code.CLAIM_NOT_FOUND: "TopologyPlacementFailed",
+    Code.CLAIM_NOT_READY: "TopologyPlacementFailed",
+    Code.CLAIM_SHARED: "TopologyPlacementFailed",
+    Code.CLAIM_IN_USE: "TopologyPlacementFailed",
+    Code.CAPACITY_TOO_SMALL: "TopologyPlacementFailed",
+    Code.GPUS_SPLIT: "TopologyPlacementFailed",
+    Code.NODES_FULL: "TopologyPlacementFailed",
+    Code.RESERVATION_LOST: "TopologyPlacementFailed",
+    Code.NO_POD_GROUP: "Misconfigured",
+    Code.NO_QUEUE: "Misconfigured",
+    Code.QUEUE_CLOSED: "Suspended",
+    Code.QUEUE_INNER: "Misconfigured",
+    Code.QUEUES_NO_TREE: "Suspended",
+    Code.NOT_LET_IN: "WaitingForQuota",
+    Code.NODES_CLAIMED: "TopologyPlacementFailed",
+    Code.NAMESPACE_QUOTA: "WaitingForQuota",
+    Code.QUEUE_SHARE: "WaitingForQuota",
+    Code.PROMISED: "TopologyPlacementFailed",
+    Code.GANG_SHORT: "TopologyPlacementFailed",
+    Code.PODS_GATED: "AdmissionGated",
+    Code.GANG_INCOMPLETE: "TopologyPlacementFailed",
+}
+"""the reason of the condition QuotaReserved=False"""
