@@ -41,6 +41,7 @@ def main() -> int:
             print(f"rank {rank}: step {step} loss {loss.item():.4f}", flush=True)
     weights = b"".join(p.detach().numpy().tobytes() for p in model.parameters())
     print(f"rank {rank}: done loss {loss.item():.4f} weights {hashlib.sha256(weights).hexdigest()[:16]}", flush=True)
+    dist.barrier()  # a rank that leaves while another still works with it makes that one abort
     dist.destroy_process_group()
     return 0
 

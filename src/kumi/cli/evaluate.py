@@ -10,6 +10,7 @@ Start-up   what is not asked for is not imported: joblib with several runs only,
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import shutil
@@ -67,6 +68,7 @@ class _Ended:
 
 def _evaluate(said: dict[str, Any], output: str) -> None:
     gc.set_threshold(COLLECT_AT, 20, 20)
+    atexit.register(gc.freeze)  # on the way out nobody looks for cycles in what goes anyway
     wanted = asked(said)
     from kumi.evaluator.experiments import check
 

@@ -34,7 +34,10 @@ def tenth(resource: str) -> float:
 
 def covers(right: Sums, left: Sums) -> bool:
     """Is `left` no more than `right`?"""
-    return all(_at_most(d, left.get(d, 0), right.get(d, 0)) for d in dict.fromkeys((*ALWAYS, *left)))
+    for d, amount in left.items():
+        if not _at_most(d, amount, right.get(d, 0)):
+            return False
+    return all(d in left or _at_most(d, 0, right.get(d, 0)) for d in ALWAYS)
 
 
 def within(left: Sums, right: Sums, request: Iterable[tuple[str, float]]) -> bool:

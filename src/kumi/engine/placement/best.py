@@ -130,7 +130,7 @@ class Best:
             taken = places < scores.size - 1
             rows, places = rows[taken], places[taken]
         fits = nodes.takes(pod.shape, rows)
-        if not np.logical_and.reduce(fits):
+        if np.count_nonzero(fits) < fits.size:
             scores[places] = _NEVER
             rows, places = rows[fits], places[fits]
         if rows.size:

@@ -29,7 +29,7 @@ from kumi.engine.placement.agreeing import Tiers
 from kumi.engine.placement.conf import Conf, Option
 from kumi.engine.placement.customs import VOLCANO, Customs
 from kumi.engine.placement.heap import Heap, Line
-from kumi.engine.placement.hooks import SWITCH, Configured, Fit, Fits, Vote
+from kumi.engine.placement.hooks import SWITCH, Configured, Fit, Fits, Vote, hooks_of
 from kumi.engine.placement.nodes import HAS_AT_MOST, PODS, Ints, Nodes, Scores
 from kumi.engine.placement.surroundings import Surroundings
 from kumi.engine.placement.tasks import Job, Tasks
@@ -66,7 +66,7 @@ class Framework:
         self.follows = any(option.name == _FOLLOWER for tier in self._tiers for option, _ in tier)
         """whether rules that look at the pods of nodes see what the session places"""
         self._at_open = None if self.follows else around.nodes.used.copy()
-        self._hooks: dict[str, list[list[Any]]] = {name: self._of(name) for name in SWITCH}
+        self._hooks = self._had()
         self._taking = {name: customs.taking(self._hooks[name]) for name in ("reclaimable", "evictable")}
         """the tiers of these hooks that have a say when a queue takes back"""
         self._flat: dict[str, list[Any]] = {n: [h for tier in tiers for h in tier] for n, tiers in self._hooks.items()}
@@ -84,13 +84,15 @@ class Framework:
         self._most = self._asked("most", "predicate")
         self._outranks = self._asked("outranks", "evictable")
 
-    def _of(self, hook: str) -> list[list[Any]]:
-        """The plug-ins' methods of that name, by tier."""
-        switch = SWITCH[hook]
-        return [
-            [getattr(opened, hook) for option, opened in tier if hasattr(opened, hook) and _on(option, switch)]
-            for tier in self._tiers
-        ]
+    def _had(self) -> dict[str, Tiers]:
+        """hook -> the plug-ins' methods of that name, by tier."""
+        had: dict[str, Tiers] = {hook: [[] for _ in self._tiers] for hook in SWITCH}
+        for number, tier in enumerate(self._tiers):
+            for option, opened in tier:
+                for hook in hooks_of(opened):
+                    if _on(option, SWITCH[hook]):
+                        had[hook][number].append(getattr(opened, hook))
+        return had
 
     def _ordered(self, key: str, order: str) -> tuple[list[Any], list[Any] | None]:
         """How each plug-in that has the one or the other compares; their keys, None where one has none."""

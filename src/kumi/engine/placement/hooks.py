@@ -74,6 +74,20 @@ SWITCH = {
 """hook -> the switch that turns it off; "" none"""
 
 
+_OF_CLASS: dict[type, tuple[str, ...]] = {}
+"""the hooks of those that have no attributes but their class's; found again where it isn't known"""
+
+
+def hooks_of(opened: object) -> tuple[str, ...]:
+    """Which hooks a plug-in has that was opened."""
+    known = _OF_CLASS.get(type(opened))
+    if known is None:
+        known = tuple(hook for hook in SWITCH if hasattr(opened, hook))
+        if not hasattr(opened, "__dict__"):
+            _OF_CLASS[type(opened)] = known
+    return known
+
+
 Fits: TypeAlias = NDArray[np.int8]
 """a Fit a row"""
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 from kumi.engine.gangs import QueueState
 from kumi.engine.model import Pod
 from kumi.engine.placement.actions.enqueue import WAITING
-from kumi.engine.placement.actions.victims import large_enough
+from kumi.engine.placement.actions.victims import is_large_enough
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.statement import Outcome
 from kumi.engine.placement.tasks import READY, Job, Status
@@ -97,7 +97,7 @@ def queue_says(framework: Framework, outcome: Outcome, task: Pod) -> Reason | No
     if no.code is not Code.QUEUE_SHARE:
         return no
     if task.shape not in outcome.sizes:
-        outcome.sizes[task.shape] = bool(large_enough(framework, task).size)
+        outcome.sizes[task.shape] = bool(is_large_enough(framework, task).any())
     assert queue is not None
     return no if outcome.sizes[task.shape] and framework.withholds(queue, task) else None
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import strategies as st
 
 from kumi.engine.gangs import Phase, PriorityClass
+from kumi.engine.model import Pod
 from kumi.engine.placement import rounds, ways
+from kumi.engine.placement.actions.victims import mendable
 from kumi.engine.placement.conf import Option
+from kumi.engine.placement.framework import Framework
+from kumi.engine.placement.nodes import Mask
 from kumi.engine.placement.plugins.registry import PLUGINS
 from kumi.testing.builders import node
 from kumi.testing.gangs import Scene, Tier, conf, gang, line, task
@@ -20,6 +25,13 @@ def run(scene: Scene, actions: str, *tiers: Option | str | Tier) -> rounds.Round
 
 def evicted(done: rounds.Round) -> list[str]:
     return sorted(uid for uid, _ in done.outcome.evictions)
+
+
+def is_mendable(framework: Framework, task: Pod) -> Mask:
+    """Which rows take the task, or would were others evicted, whatever room they have."""
+    mask = np.zeros(framework.nodes.used.shape[1], dtype=np.bool_)
+    mask[mendable(framework, task)] = True
+    return mask
 
 
 @st.composite

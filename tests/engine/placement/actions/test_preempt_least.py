@@ -10,12 +10,11 @@ from kumi.engine.gangs import Phase
 from kumi.engine.placement import rounds
 from kumi.engine.placement.actions import preempt_least
 from kumi.engine.placement.actions.attempt import NOTHING
-from kumi.engine.placement.actions.victims import mendable
 from kumi.engine.placement.tasks import Status
 from kumi.testing.builders import node
 from kumi.testing.gangs import Scene, gang, line, option, task
 
-from .least import CLASSES, crowds, evicted, run
+from .least import CLASSES, crowds, evicted, is_mendable, run
 
 STARVING = option("gang", without=("enableJobStarving",))
 
@@ -119,5 +118,5 @@ def test_nodes_that_could_not_be_cheaper_need_not_be_looked_at(made: Scene) -> N
         patch.setattr(
             preempt_least, "least_costs", lambda framework, among: dict.fromkeys(framework.nodes.row_by_name, NOTHING)
         )
-        patch.setattr(preempt_least, "large_enough", mendable)
+        patch.setattr(preempt_least, "is_large_enough", is_mendable)
         assert served(made) == lazily

@@ -8,13 +8,12 @@ from hypothesis import strategies as st
 
 from kumi.engine.gangs import Phase, PriorityClass
 from kumi.engine.placement.actions import gang_least, preempt_least
-from kumi.engine.placement.actions.victims import mendable
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.tasks import Status
 from kumi.testing.builders import node
 from kumi.testing.gangs import Scene, gang, line, option, task
 
-from .least import crowds, evicted, run
+from .least import crowds, evicted, is_mendable, run
 
 PLUGINS = ("gang", "proportion")
 
@@ -83,7 +82,7 @@ def test_whoever_gives_nothing_for_sure_need_not_be_asked(made: Scene, whole: bo
         patch.setattr(Framework, "_might", lambda self, hook, name, *asked: True)
         patch.setattr(gang_least, "_is_anybody", lambda framework, evictor, job: True)
         patch.setattr(gang_least, "_could", lambda framework, job, tasks: True)
-        patch.setattr(preempt_least, "large_enough", mendable)
+        patch.setattr(preempt_least, "is_large_enough", is_mendable)
         assert run(made, actions, plugins) == quickly
 
 

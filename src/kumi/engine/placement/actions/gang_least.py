@@ -25,7 +25,7 @@ from kumi.engine.placement.actions import gangpreempt, gangreclaim
 from kumi.engine.placement.actions.attempt import Attempt, lasting_room, may_complete
 from kumi.engine.placement.actions.bundles import Asks, bundles, total
 from kumi.engine.placement.actions.domains import domains
-from kumi.engine.placement.actions.victims import large_enough, may_evict
+from kumi.engine.placement.actions.victims import is_large_enough, may_evict
 from kumi.engine.placement.actions.whole_gang import Candidates, Evictor, free, waiting
 from kumi.engine.placement.amounts import covers, plus
 from kumi.engine.placement.framework import Framework
@@ -76,7 +76,7 @@ def _could(framework: Framework, job: Job, tasks: Sequence[Pod]) -> bool:
     have = job.count(*READY, Status.PIPELINED) + sum(job.free.values())
     for task in tasks:
         if task.shape not in sizes:
-            sizes[task.shape] = bool(large_enough(framework, task).size)
+            sizes[task.shape] = bool(is_large_enough(framework, task).any())
         have += sizes[task.shape]
     return have >= job.group.least
 

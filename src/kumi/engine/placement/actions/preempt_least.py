@@ -40,8 +40,8 @@ from kumi.engine.placement.actions.attempt import (
 )
 from kumi.engine.placement.actions.victims import (
     EVICTABLE,
+    is_large_enough,
     is_preemptable,
-    large_enough,
     may_evict,
     on_node,
     pending,
@@ -178,9 +178,9 @@ def find(takes: Takes, attempt: Attempt, task: Pod) -> bool:
 def _by_cost(takes: Takes, attempt: Attempt, task: Pod) -> Iterator[tuple[str, Sequence[Pod]]]:
     """The nodes where evicting may make room, the cheapest first, and whom the plug-ins let go there. A node is looked at when
     none that is known is cheaper than this one could be at best."""
-    framework, names = takes.framework, takes.framework.nodes.name_by_row()
-    least = takes.least()
-    at_best = ((least[name], name) for row in large_enough(framework, task).tolist() if (name := names[row]) in least)
+    framework, rows = takes.framework, takes.framework.nodes.row_by_name
+    large = is_large_enough(framework, task).tolist()
+    at_best = ((cost, name) for name, cost in takes.least().items() if name in rows and large[rows[name]])
     line: list[tuple[Cost, str, Sequence[Pod]]] = [(cost, name, []) for cost, name in at_best]
     heapify(line)
     while line:
@@ -199,7 +199,7 @@ def _victims(takes: Takes, attempt: Attempt, task: Pod, name: str) -> Sequence[P
     candidates = [
         pod
         for pod in on_node(framework, name, EVICTABLE)
-        if is_preemptable(framework, pod) and takes.whose(pod) and (best_effort(pod) or not best_effort(task))
+        if takes.whose(pod) and is_preemptable(framework, pod) and (best_effort(pod) or not best_effort(task))
     ]
     asked = attempt.open_to(candidates)
     return attempt.within(takes.named(task, framework.sorted_victims(asked, takes.job))) if asked else []

@@ -20,7 +20,7 @@ from kumi.engine.placement.actions.enqueue import WAITING
 from kumi.engine.placement.framework import Framework
 from kumi.engine.placement.heap import Heap, Line
 from kumi.engine.placement.hooks import Fit
-from kumi.engine.placement.nodes import Ints
+from kumi.engine.placement.nodes import Ints, Mask
 from kumi.engine.placement.tasks import Job, Status, task_priority
 
 EVICTABLE = (Status.BOUND, Status.RUNNING)
@@ -78,11 +78,17 @@ def mendable(framework: Framework, task: Pod) -> Ints:
     return rows[fits[rows] <= Fit.UNSCHEDULABLE]
 
 
-def large_enough(framework: Framework, task: Pod) -> Ints:
-    """Those of the mendable rows that have enough for the task when nobody is there; by name."""
-    rows, nodes = mendable(framework, task), framework.nodes
-    every = np.ones(nodes.used.shape[1], dtype=np.bool_)
-    return rows[nodes.places_empty(task.shape, every)[rows] > 0]
+def is_large_enough(framework: Framework, task: Pod) -> Mask:
+    """Which rows are mendable, and have enough for the task when nobody is there; not to be changed. Kept as long as nodes stay
+    as they are: who says why a task waits asks, and who evicts for it."""
+    nodes = framework.nodes
+    known = framework.once("is_large_enough", dict[str, tuple[int, Mask]])
+    kept = known.get(task.uid)
+    if kept is None or kept[0] != nodes.version:
+        large = np.zeros(nodes.used.shape[1], dtype=np.bool_)
+        large[mendable(framework, task)] = True
+        kept = known[task.uid] = (nodes.version, large & (nodes.places_empty(task.shape, large) > 0))
+    return kept[1]
 
 
 def on_node(framework: Framework, name: str, statuses: tuple[Status, ...]) -> list[Pod]:

@@ -66,14 +66,14 @@ class Binpack:
         over = used > have
         if weights is not None:
             used *= weights
-        if np.logical_and.reduce(have, axis=None):
+        if np.count_nonzero(have) == have.size:
             parts = used / have
         else:
             there = have > 0
             over &= there
             parts = used / np.maximum(have, 1) * there
         scores: Scores = np.add.reduce(parts) / known
-        if np.logical_or.reduce(over, axis=None):
+        if np.count_nonzero(over):
             scores[np.logical_or.reduce(over)] = 0.0
         scores *= 100 * self.weight
         return scores
