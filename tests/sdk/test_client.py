@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,9 @@ async def test_a_job_is_submitted_followed_and_explained(cluster: Any) -> None:
         [pod] = await kumi.pods(job)
         log = b"".join([chunk async for chunk in kumi.logs("default", pod["metadata"]["name"])])
         assert log == b"hello\n"
-        assert "finished" in (await kumi.why(await kumi.find("a")))[0]
+        async with asyncio.timeout(60):  # the job has ended, and its Workload is about to say so
+            while "finished" not in (await kumi.why(await kumi.find("a")))[0]:
+                await asyncio.sleep(0.05)
         large = await kumi.submit(TrainingJob("b", ["true"], queue="door", workers=2, gpus=1))
         async for step in kumi.follow(large):
             assert step.permanent
