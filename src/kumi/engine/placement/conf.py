@@ -100,8 +100,7 @@ class Arguments:
 
     def length_ms(self, name: str) -> int | None:
         """A length of time."""
-        read = lambda v: duration_ms(v) if isinstance(v, str) else None  # noqa: E731
-        return self.value(name, read, None, "must be a length of time above 0, like 90s or 1h30m")
+        return self.value(name, _length_ms, None, "must be a length of time above 0, like 90s or 1h30m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +143,10 @@ def _number(value: Any) -> float | None:
         except ValueError:
             return None
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _length_ms(value: Any) -> int | None:
+    return duration_ms(value) if isinstance(value, str) else None
 
 
 def _switch(value: Any) -> bool | None:

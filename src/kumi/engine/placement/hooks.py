@@ -29,6 +29,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,8 +75,9 @@ SWITCH = {
 """hook -> the switch that turns it off; "" none"""
 
 
-_OF_CLASS: dict[type, tuple[str, ...]] = {}
-"""the hooks of those that have no attributes but their class's; found again where it isn't known"""
+_OF_CLASS: WeakKeyDictionary[type, tuple[str, ...]] = WeakKeyDictionary()
+"""the hooks of those that have no attributes but their class's; found again where it isn't known. Weak: a plug-in's file that
+changes is another class"""
 
 
 def hooks_of(opened: object) -> tuple[str, ...]:
